@@ -117,7 +117,7 @@ function recoveryOf(played) {
 function closedOf(played) {
   const [closed] = played.flatMap(({ closedMs }) => (closedMs ? [closedMs] : []))
   if (closed === undefined) return ''
-  return ` ${number(closed.count)} pauses struck a worker inside a write and kept everybody out until it went on, at most ${number(closed.max)} ms; recovery leaves that out.`
+  return ` ${number(closed.count)} pauses hit a worker inside a write and blocked all writers until it continued, at most ${number(closed.max)} ms; recovery leaves that out.`
 }
 
 const kills = ['F1', 'F1r']

@@ -13,14 +13,14 @@ import { type Route, routeOf } from '../routes.ts'
 import { bindNouns, type NounVerbs } from '../table.ts'
 
 export interface ClientOptions {
-  /** Where the server is: `http://127.0.0.1:4747`, with its base path if it has one. */
+  /** The address of the server: `http://127.0.0.1:4747`, with its base path if it has one. */
   readonly url: string
   readonly token: string
-  /** In place of the runtime's own. */
+  /** Replaces the runtime's own. */
   readonly fetch?: (request: Request) => Promise<Response>
   /** How long one answer may take. */
   readonly timeoutMs?: number
-  /** Ends everything that is being asked, and whatever is asked after it. */
+  /** Aborts all running and later calls. */
   readonly signal?: AbortSignal
 }
 
@@ -28,11 +28,11 @@ const timeoutMsDefault = 30_000
 
 interface Manner {
   readonly isRehearsal?: boolean | undefined
-  /** Ends this one call. */
+  /** Aborts this one call. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** How long a server may hold a request, and what ends it before. */
+/** How long a server may hold a request, and the signal that aborts it. */
 interface Held {
   readonly waitMs?: number | undefined
   readonly signal?: AbortSignal | undefined
@@ -44,12 +44,12 @@ interface Asking {
   readonly signal: AbortSignal
 }
 
-/** The verbs of every noun, as the table and the parts have them. */
+/** The verbs of every noun, from the table and the parts. */
 export interface BelfryClient extends NounVerbs {}
 
 /**
- * The verbs of a server, with the face of the library: the same names, inputs, answers and errors. What only a caller in
- * the same process can give has no place here, and is refused.
+ * The verbs of a server, with the interface of the library: the same names, inputs, answers and errors. Options that only a
+ * caller in the same process can give are refused.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns every verb that the interface declares.
 export class BelfryClient {
@@ -65,7 +65,7 @@ export class BelfryClient {
     )
   }
 
-  /** Calls a verb with an input as every door takes it; with `isRehearsal` it tells what it would do, and does nothing. */
+  /** Calls a verb with an input as every door takes it; with `isRehearsal` it returns what it would do, and does nothing. */
   async call(operation: AnyOperation, input: unknown, { isRehearsal = false, signal }: Manner = {}): Promise<unknown> {
     if (operation.compose !== undefined) {
       return operation.compose((verb, given) => this.call(verb, given, { signal }) as never, input, signal)
@@ -76,7 +76,7 @@ export class BelfryClient {
     return fromDoors(operation.output, await this.#answered(request, { isWrite }))
   }
 
-  /** What time it is by the clock of the store. */
+  /** The time by the clock of the store. */
   async now(): Promise<number> {
     const { url, ...how } = this.#asking('/api/now')
     const asked = new Request(url, { ...how, redirect })
@@ -93,7 +93,7 @@ export class BelfryClient {
         { ...operation, call: (_: unknown, input: unknown, local?: unknown) => this.#called(operation, input, local) },
       ]
     })
-    // There is no context here: the server has its own.
+    // No context: the server has its own.
     return bind(Object.fromEntries(remote) as Operations, () => undefined as unknown as OperationContext)
   }
 
@@ -125,10 +125,9 @@ export class BelfryClient {
     return new Request(url, { method, headers, signal, redirect, body: JSON.stringify(rest) })
   }
 
-  /** What every request has. */
   #asking(path: string, { waitMs = 0, signal: own }: Held = {}): Asking {
     const { token, timeoutMs = timeoutMsDefault, signal } = this.#options
-    // A server that was asked to wait may take so much longer.
+    // A server that was asked to wait may take that much longer.
     const timeout = AbortSignal.timeout(timeoutMs + waitMs)
     return {
       url: new URL(this.#base + path),
@@ -137,7 +136,7 @@ export class BelfryClient {
     }
   }
 
-  /** What the server answered; what it refused is thrown as it was thrown there. */
+  /** The server's answer; its errors are thrown as they were thrown there. */
   async #answered(request: Request, { isWrite }: { readonly isWrite: boolean }): Promise<unknown> {
     const { fetch = globalThis.fetch } = this.#options
     const [response, text] = await this.#reached(async () => {
@@ -147,60 +146,60 @@ export class BelfryClient {
     const { status } = response
     const led = response.headers.get('location')
     if (status >= 300 && status < 400 && led !== null) throw this.#ledAway(led, request.url)
-    // What is no JSON is told apart from every JSON value.
+    // `jsonIn` tells invalid JSON from every JSON value.
     const body = jsonIn(text)
     if (!response.ok) throw problemIn(body?.value) ?? this.#unread(status, isWrite)
     if (body === null) throw this.#unread(status, isWrite)
     return body.value
   }
 
-  /** A server that answers nothing may have done what it was asked for, unless nobody could ask it. */
+  /** A server that does not answer may have done the work, unless it was not reached. */
   async #reached<Answer>(asking: () => Promise<Answer>, isWrite: boolean): Promise<Answer> {
     try {
       return await asking()
     } catch (cause) {
       const isLate = cause instanceof Error && cause.name === 'TimeoutError'
       const code = isLate ? 'TimeoutError' : reasonOf(cause)
-      const why = inWords[code] ?? (uncertified.test(code) ? `its certificate is not believed here, ${code}` : code)
+      const why = inWords[code] ?? (uncertified.test(code) ? `its certificate is not trusted, ${code}` : code)
       if (isWrite && !neverAsked.test(code)) throw this.#unknown(why, cause)
       throw new BelfryError('unavailable', `The server at ${this.#base} cannot be reached: ${why}.`, {
         hint: uncertified.test(code)
-          ? 'Where an authority of your own has signed it, name the file of that one in NODE_EXTRA_CA_CERTS.'
-          : 'Look whether it runs there: `belfry up` says where it listens.',
+          ? 'If your own authority signed it, name the file of its certificate in NODE_EXTRA_CA_CERTS.'
+          : 'Check that it runs there: `belfry up` prints its address.',
         cause,
       })
     }
   }
 
   #unknown(why: string, cause?: unknown): BelfryError {
-    const message = `Nobody knows whether the server at ${this.#base} did it: ${why}.`
+    const message = `It is unknown whether the server at ${this.#base} did it: ${why}.`
     return new BelfryError('commit-unknown', message, {
-      hint: 'Look whether it was done before it is asked again.',
+      hint: 'Check whether it was done before you try again.',
       cause,
     })
   }
 
-  /** Whoever follows shows what is sent to whoever it leads to, and most who follow do not send it again. */
+  /** A redirect would send the token and payload to another server, and most clients do not repeat a body. */
   #ledAway(location: string, from: string): BelfryError {
     const to = URL.canParse(location, from) ? new URL(location, from) : null
     const place = to === null ? '' : ` ${to.origin}${to.pathname.replace(/\/api\/.*$/, '')}`
-    return new BelfryError('unavailable', `What answers at ${this.#base} is no server, and leads elsewhere.`, {
+    return new BelfryError('unavailable', `${this.#base} is not a Belfry server: it redirects.`, {
       hint: `Name the server by its own address${place === '' ? '' : `:${place}, if that is it`}.`,
     })
   }
 
-  /** Something before the server answered, or something that is none. Its status is believed all the same. */
+  /** A proxy answered, or another program. Its status still counts. */
   #unread(status: number, isWrite: boolean): BelfryError {
-    const why = `something answered with status ${status}, and nothing that could be read`
+    const why = `the answer has status ${status} and an unreadable body`
     if (isWrite && (status === 502 || status === 504)) return this.#unknown(why)
     const code = codesOfStatus[status] ?? 'failure'
-    return new BelfryError(code, `The server answered with status ${status}, and nothing that could be read.`, {
-      hint: `Look whether it is Belfry that answers at ${this.#base}, and what stands before it.`,
+    return new BelfryError(code, `The answer has status ${status} and an unreadable body.`, {
+      hint: `Check that Belfry answers at ${this.#base}, and check the proxy in front of it.`,
     })
   }
 }
 
-/** How long a call asks the server to wait; what is wrong with it is told by whoever judges the input. */
+/** How long a call asks the server to wait; the server reports a bad value. */
 function waitMsIn({ input: schema, request }: AnyOperation, input: Record<string, unknown>): number {
   if (!('wait' in schema.shape)) return 0
   const { value } = read(schema, input, request)
@@ -208,14 +207,14 @@ function waitMsIn({ input: schema, request }: AnyOperation, input: Record<string
   return Math.max(0, Math.min(wait ?? waitMs ?? 0, waitMsMax))
 }
 
-/** What only some verbs take is refused by the others, as in the library. */
+/** Options that only some verbs take are refused by the others, as in the library. */
 function signalIn({ local, request }: AnyOperation, signal: AbortSignal | undefined): AbortSignal | undefined {
   if (signal === undefined) return undefined
   refuse(subjectOf(request), read(local, { signal }, `the options of ${request}`).problems)
   return signal
 }
 
-/** What those answer that stand before a server, or in its place. */
+/** Statuses of proxies in front of a server. */
 const codesOfStatus: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthenticated',
   403: 'not-allowed',
@@ -225,10 +224,10 @@ const codesOfStatus: Readonly<Record<number, ErrorCode>> = {
   504: 'unavailable',
 }
 
-/** A redirect is told and never followed: a token and a payload are for the server that was named. */
+/** A redirect is reported and never followed: a token and a payload are for the named server. */
 const redirect = 'manual'
 
-/** What goes wrong before anything was sent. */
+/** Errors before anything was sent. */
 const neverAsked =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|EPROTO|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
@@ -245,19 +244,19 @@ function jsonIn(text: string): { readonly value: unknown } | null {
   try {
     return { value: JSON.parse(text) as unknown }
   } catch {
-    // It is told by whoever wanted to read it, with the status that it came with.
+    // The reader reports it, with the status of the response.
     return null
   }
 }
 
-/** Whether all that is asked for stands in the address. */
+/** Whether the whole input goes into the URL. */
 function isInAddress({ method }: Route): boolean {
   return method === 'GET' || method === 'DELETE'
 }
 
 /**
- * An address has only texts, in which a number and its digits are the same, and no place for a name that is missing: what is
- * wrong there shows here or nowhere. A body is for the server to judge, together with what only it knows.
+ * A URL has only text, in which a number and its digits are the same, and no place for a missing name: such mistakes show here or
+ * nowhere. The server checks a body, with what only it knows.
  */
 function refuseUnplaced(route: Route, input: Record<string, unknown>): void {
   const { operation, subject } = route
@@ -272,12 +271,12 @@ function refuseUnplaced(route: Route, input: Record<string, unknown>): void {
   refuse(subjectOf(operation.request), problems)
 }
 
-/** Whoever reads an address takes dots for steps in it, however they are written, and half a letter cannot be written at all. */
+/** URL parsers read dots as path steps, however they are escaped, and half a surrogate pair cannot be written. */
 function canStandInAddress(name: string): boolean {
   return name !== '.' && name !== '..' && name.isWellFormed()
 }
 
-/** A list is given item by item, and one without items as nothing. */
+/** A list is given item by item, and an empty one as nothing. */
 function addTo(query: URLSearchParams, field: string, value: unknown): void {
   if (Array.isArray(value) && value.length === 0) query.append(field, '')
   for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) query.append(field, textOf(item))
@@ -294,7 +293,7 @@ function reasonOf(thrown: unknown): string {
   return code ?? thrown.message
 }
 
-/** The error that the server told, as it was thrown there; null where it told none of ours. */
+/** The server's error as it was thrown there; null where the body is not one. */
 function problemIn(body: unknown): BelfryError | null {
   const { code, detail, hint, details } = (body ?? {}) as Readonly<Record<string, unknown>>
   if (typeof code !== 'string' || !Object.hasOwn(errorCodes, code) || typeof detail !== 'string') return null

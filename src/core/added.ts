@@ -1,6 +1,6 @@
 /**
- * The types of the fields that parts add to schedules, to the policies of queues and to runs. A part declares its own, so that the
- * compiler knows them in the library and in what is stored:
+ * The types of the fields that parts add to schedules, queue policies and runs. A part declares its own, so that the compiler
+ * knows them in the library and in stored data:
  *
  * `declare module '../../core/added.ts' { interface AddedToSchedule { readonly label: AddedType<string> } }`
  */
@@ -13,7 +13,7 @@ export interface AddedToRun {}
 // biome-ignore lint/suspicious/noEmptyInterface: parts merge their sections into it.
 export interface AddedToConfig {}
 
-/** What is stored and answered of a field, and how it is given. */
+/** The type of a field as it is stored and returned, and as it is given. */
 export interface AddedType<Stored, Given = Stored> {
   readonly stored: Stored
   readonly given: Given

@@ -1,6 +1,6 @@
 /**
- * What a machine tells of time. `now` is the wall clock, which people and other machines understand but which may jump;
- * `monotonic` never goes back, but means nothing to anybody else. Both are in ms.
+ * The machine's clocks, in ms. `now` is the wall clock, which people and other machines understand but which may jump;
+ * `monotonic` never goes back, but has no meaning outside this process.
  */
 export interface Dials {
   now(): number
@@ -9,14 +9,14 @@ export interface Dials {
 
 /** Dials with an alarm. */
 export interface Clock extends Dials {
-  /** Acts once, when that many ms have passed by the monotonic clock. The answer takes it back. */
+  /** Calls `act` once, when that many ms have passed by the monotonic clock. Call the returned function to cancel. */
   after(ms: number, act: () => void): () => void
 }
 
-/** A longer timer would go off at once, so a longer wait is made of several. */
+/** A longer timer would fire at once, so a longer wait uses several. */
 const timerMsMax = 2 ** 31 - 1
 
-/** The one place that reads the machine's clocks and sets its timers; everything else is handed a clock. */
+/** The only code that reads the machine's clocks and sets timers; all other code receives a clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -31,7 +31,6 @@ export const systemClock: Clock = {
   },
 }
 
-/** Resolves when that many ms have passed. */
 export function pause(clock: Pick<Clock, 'after'>, ms: number): Promise<void> {
   return new Promise((resolve) => {
     clock.after(ms, resolve)

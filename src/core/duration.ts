@@ -6,7 +6,7 @@ const units = [
   { name: 'ms', ms: 1 },
 ] as const
 
-/** A century. Larger durations are mistakes, and added to an instant they would leave the exact integers. */
+/** A century. Larger durations are mistakes, and instants would leave the exact integers. */
 export const durationMsMax = 36_500 * 86_400_000
 
 const daysOfWeek = 7
@@ -36,7 +36,7 @@ const familiarNames = new Map<string, string>([
 
 export class DurationError extends Error {
   override readonly name = 'DurationError'
-  /** Where in the text the trouble begins, counted from 0. */
+  /** The index at which the problem begins. */
   readonly position: number
   /** What is wrong, as a clause. */
   readonly problem: string
@@ -53,11 +53,11 @@ export class DurationError extends Error {
 }
 
 /**
- * Reads a duration such as `1h30m` into whole ms.
+ * Parses a duration such as `1h30m` into whole ms.
  *
- * Units come once each, from the largest down; only the last number may have a fraction, and together they must give
- * whole ms. Zero is refused: an interval, a lease or a limit of no length is a mistake wherever it is written. A number
- * without a unit is refused, for nobody can tell whether it meant seconds or ms.
+ * Units come once each, from the largest down; only the last number may have a fraction, and the total must be whole ms. Zero is
+ * refused: an interval, a lease or a limit of no length is a mistake. A number without a unit is refused, because it could mean
+ * seconds or ms.
  */
 export function parseDuration(text: string): number {
   if (typeof text !== 'string') throw new DurationError(String(text), 0, 'is not text', example)
@@ -87,7 +87,7 @@ export function parseDuration(text: string): number {
   return totalMs
 }
 
-/** Writes whole ms in the largest units that fit, such as `1h30m`; `parseDuration` reads all but zero back exactly. */
+/** Formats whole ms in the largest units that fit, such as `1h30m`; `parseDuration` reads all but zero back exactly. */
 export function formatDuration(ms: number): string {
   if (!Number.isSafeInteger(ms) || ms < 0 || ms > durationMsMax) {
     throw new DurationError(String(ms), 0, 'is not a number of ms that a duration can have', `0 to ${durationMsMax}`)
@@ -128,7 +128,7 @@ function matchAt(pattern: RegExp, text: string, position: number): RegExpExecArr
   return pattern.exec(text)
 }
 
-/** Integers only: in floating point 1.1h is not a whole number of ms, and a long row of digits would be rounded. */
+/** Integers only: in floating point 1.1h is not a whole number of ms, and many digits would be rounded. */
 function partMs(text: string, position: number, { digits, decimals, unitIndex }: Part): number {
   const scale = 10n ** BigInt(decimals)
   const scaledMs = BigInt(digits) * BigInt(units[unitIndex]?.ms ?? 0)
@@ -156,7 +156,7 @@ function noUnit(text: string, position: number, number: string, name: string): D
   return new DurationError(text, position, problem, meantBy(number, name))
 }
 
-/** A number with a unit of ours, for what somebody may have meant by the one he wrote. */
+/** A number with the supported unit closest to the written one. */
 function meantBy(number: string, name: string): string {
   const lower = name.toLowerCase()
   const meant = units.find((unit) => unit.name === lower)?.name ?? familiarNames.get(lower)

@@ -1,26 +1,26 @@
-/** What went wrong, as doors tell it apart. Status and exit codes follow from the code alone. */
+/** The kind of an error. Status and exit codes follow from it alone. */
 export type ErrorCode =
   | 'invalid'
   | 'not-found'
   | 'conflict'
   | 'unavailable'
-  /** The database may or may not have committed; the caller must look before it tries again. */
+  /** The database may or may not have committed; the caller must read the state before it tries again. */
   | 'commit-unknown'
   | 'not-allowed'
-  /** Nobody knows who asks. */
+  /** The caller is unknown. */
   | 'unauthenticated'
-  /** Whoever asks does so more often than is good for the others. */
+  /** The caller exceeds its rate limit. */
   | 'too-many'
   | 'failure'
 
 export interface ErrorParts {
-  /** What would be right, or what to do next. */
+  /** The correction, or what to do next. */
   readonly hint?: string
   readonly details?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
 }
 
-/** The one error that crosses a layer. Anything else that is thrown is a defect. */
+/** The one error that crosses a layer. Any other error is a defect. */
 export class BelfryError extends Error {
   readonly code: ErrorCode
   readonly hint: string | undefined
@@ -36,15 +36,15 @@ export class BelfryError extends Error {
 }
 
 /**
- * Whether the same may be asked again later and be answered then: the store is away, or busy, or broke off in the middle.
- * After a commit that broke off the caller looks first. A store that was closed stays closed.
+ * Whether a later retry may succeed: the store is unreachable, busy, or the connection broke. After an unknown commit the caller
+ * reads the state first. A closed store stays closed.
  */
 export function isPassing(error: unknown): error is BelfryError {
   if (!(error instanceof BelfryError) || error.details?.closed === true) return false
   return error.code === 'unavailable' || error.code === 'commit-unknown'
 }
 
-/** Whether what is stored cannot be read as it was written: to ask again answers the same. */
+/** Whether stored data cannot be read: a retry gives the same error. */
 export function isDamage(error: unknown): error is BelfryError {
   return error instanceof BelfryError && error.details?.damaged === true
 }

@@ -5,8 +5,8 @@ import { isShown, type Problem } from './problem.ts'
 import { needOf, type Target } from './target.ts'
 
 /**
- * A field of a noun, stated once: what it may be, what it means, what holds without it. The type of what is stored, the schemas of what
- * is given and answered, the problems and the flags all follow from the tables of fields.
+ * A field of a noun, declared once: its values, its meaning, its default. The stored type, the schemas of input and output, the
+ * validation and the CLI flags all follow from the tables of fields.
  */
 export interface Field<Value = unknown, Kind extends string = string> extends Saying<Value> {
   readonly kind: Kind
@@ -20,27 +20,27 @@ export interface Field<Value = unknown, Kind extends string = string> extends Sa
   readonly words?: readonly string[]
   /** Of an object. */
   readonly fields?: Fields
-  /** What would be right. */
+  /** The allowed values, in words. */
   readonly expected: string
-  /** What is wrong with a value, as a clause after the name of the field; `null` where nothing is. */
+  /** The problem with a value, as a clause after the name of the field; `null` if it is valid. */
   problem(value: unknown): string | null
   /** For the compiler alone. */
   readonly value?: Value
 }
 
-/** What is said of a field of any kind. */
+/** The description of a field of any kind. */
 interface Saying<Value> {
-  /** What it means, in one sentence or two. */
+  /** Its meaning, in one sentence or two. */
   readonly says: string
-  /** More about giving it, which an answer need not repeat: an example, what it excludes. */
+  /** More about the input, which the output need not repeat: an example, what it excludes. */
   readonly hint?: string
-  /** What holds where it is not given. */
+  /** The value where it is not given. */
   readonly default?: Value
-  /** The same in words, where it is not one value. */
+  /** The default in words, where it is not one value. */
   readonly defaultSays?: string
-  /** Of an object: how it may be given. */
+  /** For an object: an example. */
   readonly example?: string
-  /** Of an object: whether each of its fields has a flag of its own at a command line, as `--backoff-base` of `backoff.base`. */
+  /** For an object: whether each of its fields has its own CLI flag, as `--backoff-base` for `backoff.base`. */
   readonly hasFlags?: true
 }
 
@@ -77,7 +77,7 @@ export function choice<const Word extends string>(
   return { ...said, kind: 'choice', words, expected: `one of ${words.join(', ')}`, problem: shownUnless(fits) }
 }
 
-/** Given as text with its unit, or in ms under its name with `Ms`; stored and answered in ms under that. */
+/** Given as text with a unit, or in ms under its name plus `Ms`; stored and returned in ms under that name. */
 export function duration(
   said: Saying<number> & { readonly min?: number; readonly max?: number },
 ): Field<number, 'duration'> {
@@ -92,7 +92,7 @@ export function instant(said: Saying<number>): Field<number, 'instant'> {
 export const nameLengthMax = 200
 export const keyLengthMax = 500
 
-/** Text that both databases keep as it is: PostgreSQL refuses NUL, and half a surrogate pair would be replaced. */
+/** Text that both databases store unchanged: PostgreSQL refuses NUL, and half a surrogate pair would be replaced. */
 export function text<Kind extends 'text' | 'name' | 'key'>(
   kind: Kind,
   lengthMax: number,
@@ -113,7 +113,7 @@ export function text<Kind extends 'text' | 'name' | 'key'>(
   }
 }
 
-/** Text that is judged with what stands beside it. */
+/** Text that is validated together with its neighbours. */
 export function plain(said: Saying<string>): Field<string, 'plain'> {
   return { ...said, kind: 'plain', expected: 'a text', problem: () => null }
 }
@@ -126,12 +126,12 @@ export function group<Inner extends Fields>(
   return { ...said, kind: 'group', fields, expected: 'an object', problem: shownUnless(isRecord) }
 }
 
-/** What JSON would drop or replace is no part of what is stored, so it is refused instead. */
+/** A value that JSON would drop or replace would not be stored, so it is refused. */
 export function data<Value, Kind extends string>(kind: Kind, said: Saying<Value>): Field<Value, Kind> {
   return { ...said, kind, expected: plainData, problem: unkept }
 }
 
-/** The same for an object. */
+/** As `data`, for an object. */
 export function record(said: Saying<Record<string, unknown>>): Field<Record<string, unknown>, 'record'> {
   return { ...said, kind: 'record', expected: `an object of ${plainData}`, problem: unkeptObject }
 }
@@ -176,7 +176,7 @@ type StoredName<Name, Of> = Name extends string
     : Name
   : never
 
-/** What is stored of fields: durations in ms, instants in epoch ms. */
+/** The stored form of fields: durations in ms, instants in epoch ms. */
 export type StoredOf<Of> = {
   readonly [Name in keyof Of as Of[Name] extends { readonly isRequired: true } ? never : StoredName<Name, Of[Name]>]?:
     | ValueOf<Of[Name]>
@@ -187,17 +187,16 @@ export type StoredOf<Of> = {
     : never]: ValueOf<Of[Name]>
 }
 
-/** A field of a table, and its names. */
 interface NamedField {
   readonly given: string
-  /** The name under which it is stored and answered. */
+  /** The name under which it is stored and returned. */
   readonly stored: string
   readonly field: Field
 }
 
 const known = new WeakMap<Fields, readonly NamedField[]>()
 
-/** The fields of a table with their names, worked out once: work is read and judged a thousand times a second by the same few tables. */
+/** The fields of a table with their names, computed once: work is read and validated a thousand times a second by the same few tables. */
 export function namedFields(fields: Fields): readonly NamedField[] {
   const found = known.get(fields)
   if (found !== undefined) return found
@@ -209,15 +208,15 @@ export function namedFields(fields: Fields): readonly NamedField[] {
 }
 
 export interface Judged {
-  /** What the fields are fields of: `a schedule`. */
+  /** The noun of the fields: `a schedule`. */
   readonly noun: string
-  /** What stands before their names: `timing.`. */
+  /** A prefix of their names: `timing.`. */
   readonly prefix?: string
-  /** Fields that others judge. */
+  /** Fields that are validated elsewhere. */
   readonly others?: readonly string[]
 }
 
-/** Everything that is wrong with what is stored of fields, each by itself; unknown names among them. */
+/** All problems of stored fields, each checked by itself, and unknown names. */
 export function fieldProblems(fields: Fields, stored: Readonly<Record<string, unknown>>, judged: Judged): Problem[] {
   const { noun, prefix = '', others = [] } = judged
   const problems: Problem[] = []
@@ -244,7 +243,7 @@ export function fieldProblems(fields: Fields, stored: Readonly<Record<string, un
   return [...problems, ...inside]
 }
 
-/** What a field means, for a caller that gives it. */
+/** The meaning of a field, for a caller that gives it. */
 export function givenSentence({ kind, says, hint, default: value, defaultSays }: Field): string {
   const shown = kind === 'duration' && value !== undefined ? formatDuration(value as number) : value
   const standard = defaultSays ?? (shown === undefined ? undefined : String(shown))

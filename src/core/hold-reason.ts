@@ -1,27 +1,26 @@
 import { type Hold, type HoldFiring, holdSubject } from './hold.ts'
 
-/** Why work may not start, and what lets it go on. Parts bring more. */
+/** Why work may not start, and what ends it. Parts add more. */
 export interface HoldReason {
   readonly code: string
   /** What `fire` does under it. */
   readonly firing: HoldFiring
   /** One sentence about all such holds. */
   readonly says: string
-  /** What ends them, for those who do not want to wait. */
+  /** What ends them early. */
   readonly unblocks: string
-  /** What explain says of work that this hold keeps. Default: the hold by its id, author and note. */
+  /** What explain says about held work. Default: the hold by its id, author and note. */
   readonly sentence?: (hold: Hold) => string
-  /** What a person does to end this hold, and the words of the command. Default: lifts it by its id. */
+  /** How a person ends this hold, and the words of the command. Default: lifts it by its id. */
   readonly lift?: (hold: Hold) => { readonly what: string; readonly words: readonly string[] }
 }
 
-/** The reasons of the kernel. */
 export const kernelHoldReasons = {
   stopped: {
     code: 'stopped',
     firing: 'nothing',
     says: 'Everything is stopped: nothing is fired and nothing is leased.',
-    unblocks: 'Starting everything again with `belfry go`; the `missed` rules then decide over what was due meanwhile.',
+    unblocks: 'Start everything again with `belfry go`; the `missed` rules then decide about what was due meanwhile.',
     sentence: ({ by, note }) => `Everything is stopped by ${by}${because(note)}.`,
     lift: () => ({ what: 'Start everything again.', words: ['go'] }),
   },
@@ -29,7 +28,7 @@ export const kernelHoldReasons = {
     code: 'paused',
     firing: 'waits',
     says: 'The queue is paused: its runs are made, and wait.',
-    unblocks: 'Resuming the queue.',
+    unblocks: 'Resume the queue.',
     sentence: ({ subject, note }) => `Its queue ${subject} is paused${because(note)}.`,
     lift: ({ subject }) => ({ what: 'Resume the queue.', words: ['queue', 'resume', subject] }),
   },
@@ -37,11 +36,11 @@ export const kernelHoldReasons = {
     code: 'hold',
     firing: 'waits',
     says: 'A person put a hold: runs are made, and wait.',
-    unblocks: 'Lifting the hold, or its end.',
+    unblocks: 'Lift the hold, or wait for its end.',
   },
 } as const satisfies Readonly<Record<string, HoldReason>>
 
-/** What is said of work that a hold keeps from starting. Instants stand beside it. */
+/** What explain says about work under a hold. Instants are shown beside it. */
 export function holdSentence(hold: Hold, reasons: Readonly<Record<string, HoldReason>>): string {
   const said = reasons[hold.reason]?.sentence?.(hold)
   return (
@@ -49,7 +48,7 @@ export function holdSentence(hold: Hold, reasons: Readonly<Record<string, HoldRe
   )
 }
 
-/** What ends a hold before its time. */
+/** How to end a hold early. */
 export function holdLift(hold: Hold, reasons: Readonly<Record<string, HoldReason>>) {
   return reasons[hold.reason]?.lift?.(hold) ?? { what: 'Lift the hold.', words: ['hold', 'lift', hold.id] }
 }

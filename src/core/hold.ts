@@ -1,10 +1,10 @@
-/** What a hold may be on. `account` is written by the part that knows accounts. */
+/** What a hold may be on. The part that knows accounts writes `account`. */
 export const holdScopes = ['namespace', 'queue', 'kind', 'account', 'schedule', 'key'] as const
 export type HoldScope = (typeof holdScopes)[number]
 
 /**
- * What `fire` does under a hold: `nothing` leaves occurrences unfired, so that the `missed` rules decide once it ends; `waits` makes
- * the runs, and they wait.
+ * What `fireDue` does under a hold: `nothing` leaves occurrences unfired, so that the `missed` rules decide once it ends; `waits`
+ * makes the runs, and they wait.
  */
 export type HoldFiring = 'nothing' | 'waits'
 
@@ -15,34 +15,34 @@ export interface Hold {
   /** The name of the queue or schedule, `KIND` or `KIND/NAME`, the text of the key; empty for the namespace. */
   readonly subject: string
   readonly from: number
-  /** `null` where it holds until it is lifted. */
+  /** `null`: until it is lifted. */
   readonly until: number | null
   /** A code of the catalogue of reasons. */
   readonly reason: string
-  /** The text of its author. */
+  /** The author's text. */
   readonly note: string | null
   readonly firing: HoldFiring
   readonly by: string
   readonly createdAt: number
 }
 
-/** What is asked about: a run, by all that a hold can be on. */
+/** A run, by everything that a hold can be on. */
 export interface Holdable {
   readonly queue?: string | undefined
   readonly kind?: string | undefined
-  /** The name of the executor that it needs, where its kind has names. */
+  /** The name of its executor, where its kind has names. */
   readonly name?: string | undefined
   readonly account?: string | undefined
   readonly schedule?: string | null | undefined
   readonly key?: string | null | undefined
 }
 
-/** A hold counts from its first instant on, and no more at its last. */
+/** A hold applies from its first instant on, and no longer at its last. */
 export function isInForce({ from, until }: Pick<Hold, 'from' | 'until'>, now: number): boolean {
   return from <= now && (until === null || until > now)
 }
 
-/** Whether a hold is on this piece of work, whenever it counts. */
+/** Whether a hold is on this piece of work, at any time. */
 export function isOn({ scope, subject }: Pick<Hold, 'scope' | 'subject'>, work: Holdable): boolean {
   switch (scope) {
     case 'namespace':
@@ -55,8 +55,8 @@ export function isOn({ scope, subject }: Pick<Hold, 'scope' | 'subject'>, work: 
 }
 
 /**
- * The hold that keeps this piece of work from starting now, or `null`. Of several it is the widest, and of those the one that ends
- * last: that is the one to lift first.
+ * The hold that keeps this piece of work from starting now, or `null`. Of several it is the widest, and of those the one that
+ * ends last: that is the one to lift first.
  */
 export function heldBy(holds: readonly Hold[], work: Holdable, now: number): Hold | null {
   const inForce = holds.filter((hold) => isInForce(hold, now) && isOn(hold, work))
@@ -64,7 +64,7 @@ export function heldBy(holds: readonly Hold[], work: Holdable, now: number): Hol
 }
 
 /**
- * When time alone ends all the holds on this piece of work: holds that begin before the others have ended count too. `null` where
+ * When time alone ends all the holds on this piece of work, including holds that begin before the others have ended. `null` where
  * one of them has no end.
  */
 export function heldUntil(holds: readonly Hold[], work: Holdable, now: number): number | null {
@@ -86,7 +86,7 @@ function endOf({ until }: Hold): number {
   return until ?? Number.POSITIVE_INFINITY
 }
 
-/** What the part of a hold's text behind `--on` means: `namespace`, `queue:NAME`, `kind:NAME`, `key:TEXT`, `schedule:NAME`. */
+/** The subject of a hold as `--on` spells it: `namespace`, `queue:NAME`, `kind:NAME`, `key:TEXT`, `schedule:NAME`. */
 export function holdSubject({ scope, subject }: Pick<Hold, 'scope' | 'subject'>): string {
   return scope === 'namespace' ? scope : `${scope}:${subject}`
 }

@@ -1,7 +1,7 @@
 /**
- * Ids are counted by the store and shown as short text: a letter for the noun, then the number of base-36 digits, then
- * the digits (`r-2ya` is run 1234 in base 36). The leading count makes the order of the texts the order of the numbers,
- * so that every layer and both databases rank runs alike.
+ * The store counts ids and shows them as short text: a letter for the noun, then the number of base-36 digits, then the digits
+ * (`r-2ya` is run 1234 in base 36). The leading count makes the texts sort as the numbers do, so that every layer and both
+ * databases rank runs alike.
  */
 export type IdKind = keyof typeof letters | { readonly letter: string }
 
@@ -13,7 +13,7 @@ export function formatId(kind: IdKind, value: number): string {
   return `${typeof kind === 'string' ? letters[kind] : kind.letter}-${digits.length.toString(36)}${digits}`
 }
 
-/** The number behind an id, or `null` for all that is not an id of that kind in its one canonical spelling. */
+/** The number of an id, or `null` for text that is not an id of that kind in its one canonical spelling. */
 export function parseId(kind: IdKind, text: unknown): number | null {
   if (typeof text !== 'string') return null
   const digits = text.slice(3)

@@ -1,4 +1,4 @@
-/** One thing that is wrong with what was given: where, what, and what would be right. */
+/** One problem of an input: the field, the problem, and the correction. */
 export interface Problem {
   readonly field: string
   /** A clause after the field's name. */
@@ -6,7 +6,7 @@ export interface Problem {
   readonly expected: string
 }
 
-/** A value as a clause of a sentence, never long enough to hide the sentence. */
+/** A value as a clause, shortened. */
 export function isShown(value: unknown): string {
   if (typeof value === 'string') return `is ${quoted(value)}`
   if (Array.isArray(value)) return 'is a list'

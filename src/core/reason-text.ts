@@ -1,11 +1,11 @@
 const reasonLengthMax = 300
 
 /**
- * Makes a text that came from outside fit to be a reason, which stands in one line of a log, a table or a terminal:
- * control characters would forge lines and colours there, and direction marks would reorder what stands beside them.
+ * Makes untrusted text fit for a reason, which is shown in one line of a log, a table or a terminal: control characters would
+ * forge lines and colours there, and direction marks would reorder the text beside them.
  */
 export function reasonText(text: string, lengthMax = reasonLengthMax): string {
-  // Cut before it is cleaned: the message of an error may be as long as memory allows.
+  // Cut before it is cleaned: an error message may be as long as memory allows.
   const line = text
     .slice(0, lengthMax * 4)
     .toWellFormed()

@@ -1,16 +1,16 @@
 import type { TargetNeed } from './queue/plan-leases.ts'
 
-/** What a run does when it is executed: one field names the kind of target and says what it does. */
+/** What a run executes: one field names the kind of target and contains its work. */
 export type Target = Readonly<Record<string, unknown>>
 
-/** The fields that may stand beside the kind. `lane` names the executor that the target asks for, where those of its kind have names. */
+/** The fields that may stand beside the kind. `lane` names the executor, where its kind has names. */
 const besideKind: ReadonlySet<string> = new Set(['cwd', 'env', 'lane'])
 const nameLengthMax = 500
 
 /**
- * What the target needs of its executor, or a sentence saying why it is none. A run without a target needs a host.
+ * What the target needs from its executor, or why it is no target. A run without a target needs a host.
  *
- * It goes by the form of a target and knows no kind, so that a program can fire and enqueue what only other workers execute.
+ * It checks the form of a target and knows no kind, so that a program can fire and enqueue work that only other workers execute.
  */
 export function needOf(target: Target | null | undefined): { need: TargetNeed | null } | { problem: string } {
   if (target === null || target === undefined) return { need: null }
@@ -28,7 +28,7 @@ export function needOf(target: Target | null | undefined): { need: TargetNeed | 
   return wrong === null ? { need: { kind, name } } : { problem: `names a ${kind} ${wrong}` }
 }
 
-/** The name of the executor that a target of this kind asks for. Handlers had names before lanes had a field of their own. */
+/** The name of the executor of a target. Handlers had names before `lane` existed. */
 export function laneNameOf(kind: string, target: Target): unknown {
   return kind === 'handler' ? target.handler : target.lane
 }

@@ -6,9 +6,9 @@ interface TraceContext {
 }
 
 export interface TraceInput {
-  /** The trace context that came with the run, if any did. */
+  /** The run's own trace context, if any. */
   readonly given?: string | undefined
-  /** What names the attempt among all others. */
+  /** Identifies the attempt. */
   readonly seed: string
 }
 
@@ -18,22 +18,21 @@ const notation = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/
 const lengthMax = 512
 const sampled = '01'
 
-/** Why a text is no `traceparent`, as a clause after its name; `null` when it is one. */
+/** Why a text is not a `traceparent`, as a clause after its name; `null` when it is one. */
 export function traceparentProblem(text: unknown): string | null {
   if (typeof text !== 'string') return `is ${text === null ? 'null' : typeof text}`
   const [whole, version, traceId, parentId, , rest] = notation.exec(text.slice(0, lengthMax + 1)) ?? []
   if (whole === undefined || whole.length > lengthMax) return 'does not have its parts'
-  if (version === 'ff') return 'has the version ff, which is none'
-  if (version === '00' && rest !== undefined) return 'goes on after its flags, which version 00 does not'
-  if (/^0+$/.test(traceId ?? '')) return 'has a trace id of zeros, which is none'
-  return /^0+$/.test(parentId ?? '') ? 'has a parent id of zeros, which is none' : null
+  if (version === 'ff') return 'has the invalid version ff'
+  if (version === '00' && rest !== undefined) return 'has text after its flags, which version 00 does not allow'
+  if (/^0+$/.test(traceId ?? '')) return 'has a trace id of zeros, which is invalid'
+  return /^0+$/.test(parentId ?? '') ? 'has a parent id of zeros, which is invalid' : null
 }
 
 /**
- * The trace context an attempt hands on: it belongs to the trace that was given and has a parent id of its own, so that
- * what it calls can be told from what other attempts of the run call. Both are computed, not drawn: whoever knows the
- * attempt can say which spans are its own. Without a context, or with a broken one, a new trace begins, as the standard
- * wants; a door that can still ask refuses a broken one by `traceparentProblem`.
+ * The trace context of an attempt: it belongs to the given trace and has its own parent id, so that its calls can be told from
+ * those of other attempts. Both ids are computed, not random: the spans of a known attempt can be found. Without a valid context
+ * a new trace begins, as the standard requires; a door refuses a broken one by `traceparentProblem`.
  */
 export function traceparentOf({ given, seed }: TraceInput): string {
   const { traceId, flags } = contextOf(given) ?? { traceId: hashed('trace', seed, 32), flags: sampled }

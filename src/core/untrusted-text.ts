@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Joiners and the mark of emoji are part of words and pictures; alone, in a row or beside plain ASCII they only hide something. */
+/** Joiners and emoji marks are part of words and pictures; alone, in a row or beside plain ASCII they only hide something. */
 const joining = [
   '(?<=^|[\\p{ASCII}\\u200C\\u200D])[\\u200C\\u200D]',
   '[\\u200C\\u200D](?=$|[\\p{ASCII}\\u200C\\u200D\\uFE0F])',
@@ -8,9 +8,9 @@ const joining = [
 ]
 
 /**
- * Characters that a reader cannot see or that change how the rest is read: controls except tab and line feed, lone
- * surrogates, direction marks and overrides, invisible spaces and separators, fillers, variation selectors, tag
- * characters; and the bracket that begins our own notation, so that the notation can be read back.
+ * Characters that a reader cannot see or that change how the rest is read: controls except tab and line feed, lone surrogates,
+ * direction marks and overrides, invisible spaces and separators, fillers, variation selectors, tag characters; and the bracket
+ * that begins our own notation, so that the notation can be read back.
  */
 const unsafe = new RegExp(
   [
@@ -33,11 +33,11 @@ const written = /\u27E6U\+([0-9A-F]{4,6})\u27E7/g
 const codePointMax = 0x10ffff
 
 /**
- * Wraps untrusted text so that a model can tell where it begins and ends, whatever it says.
+ * Wraps untrusted text so that a model can tell where it begins and ends, whatever it contains.
  *
- * The mark is taken from a hash of the text and is proven not to occur in it, so nothing inside can close the fence: a
- * text that contains its own mark would get another one. Characters that could deceive a reader are written out as
- * `⟦U+202E⟧`; nothing is lost, and `unfence` gives the text back.
+ * The mark comes from a hash of the text and does not occur in it, so nothing inside can close the fence: a text that contains
+ * its own mark gets another one. Characters that could deceive a reader are written as `⟦U+202E⟧`; nothing is lost, and `unfence`
+ * restores the text.
  */
 export function fence(text: string): string {
   const body = visible(text)
@@ -45,7 +45,7 @@ export function fence(text: string): string {
   return [`<untrusted-${mark}>`, notice, body, `</untrusted-${mark}>`].join('\n')
 }
 
-/** The text with everything written out that a reader could not see, or that would change how the rest is read. */
+/** Spells out all characters that a reader could not see, or that change how the rest is read. */
 export function visible(text: string): string {
   return text.replace(unsafe, (character) => {
     const code = character.codePointAt(0) ?? 0
@@ -62,8 +62,8 @@ export function unfence(fenced: string): string | null {
 }
 
 /**
- * The text that `visible` made this one of. Only what `visible` itself writes is read back, so that each text has one meaning: the
- * bracket alone is written `⟦U+27E6⟧`, and `⟦U+0041⟧` is no letter.
+ * Reverses `visible`. Only what `visible` itself writes is read back, so that each text has one meaning: the bracket alone is
+ * written `⟦U+27E6⟧`, and `⟦U+0041⟧` is no letter.
  */
 export function hiddenAgain(text: string): string {
   return text.replace(written, (group, hex: string) => {
@@ -74,7 +74,7 @@ export function hiddenAgain(text: string): string {
   })
 }
 
-/** The first mark that the text does not hold. It holds fewer marks than it has characters, so one is found. */
+/** The first mark that does not occur in the text. It contains fewer marks than it has characters, so one is found. */
 export function unusedMark(body: string, markOf: (round: number, body: string) => string = hashed): string {
   for (let round = 0; ; round += 1) {
     const mark = markOf(round, body)

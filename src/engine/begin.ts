@@ -5,12 +5,12 @@ import { answerOrNothing, messageOf } from './execute-run.ts'
 import type { Holding } from './leases/holdings.ts'
 import type { Begin, EnginePart } from './part.ts'
 
-/** The parts that have something to say before a run starts. */
+/** The parts with a check before a run starts. */
 export type Beginners = readonly Required<Pick<EnginePart, 'name' | 'begins'>>[]
 
 /**
- * Asks the parts in their order whether a leased run may start. The first that does not let it go decides. Answers the end of the attempt, or
- * `null` where every part lets it go and nothing told it to stop meanwhile.
+ * Asks the parts in order whether a leased run may start. The first refusal decides. Returns the end of the attempt, or `null`
+ * where every part lets the run start and nothing stopped it meanwhile.
  */
 export async function endBeforeStart(
   context: EngineContext,
@@ -30,8 +30,8 @@ async function firstRefusal(context: EngineContext, holding: Holding, beginners:
       const outcome = outcomeOf(await begins(holding.lease, context, holding.signal))
       if (outcome !== null) return outcome
     } catch (error) {
-      // Nothing has begun, so that another attempt does no harm, also to what must not repeat.
-      return { kind: 'failed', reason: `${name} could not be asked: ${messageOf(error)}`, retryable: true }
+      // Nothing has begun, so another attempt does no harm, even to a run that must not repeat.
+      return { kind: 'failed', reason: `${name} failed before the run: ${messageOf(error)}`, retryable: true }
     }
   }
   return null
@@ -44,7 +44,7 @@ function outcomeOf(answer: Begin): Outcome | null {
   return null
 }
 
-/** Nothing has begun: what was to stop goes back untouched, and what was to be cancelled ends. */
+/** Nothing has begun: a stopped run is released untouched, and a cancelled one ends. */
 function stoppedOutcome({ stopped }: Holding): Outcome | null {
   if (stopped === null) return null
   return stopped === 'cancelled' ? { kind: 'cancelled' } : { kind: 'released' }

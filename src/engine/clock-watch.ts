@@ -1,4 +1,4 @@
-/** How far wall and monotonic time may drift apart between two looks before it counts as a jump. */
+/** How far wall and monotonic time may drift apart between two readings before it counts as a jump. */
 const jumpMsMin = 1_000
 const holdMsMax = 60_000
 
@@ -10,16 +10,16 @@ export interface Reading {
 }
 
 export interface ClockChange {
-  /** How far the wall clock jumped since the last look; 0 when it did not. */
+  /** How far the wall clock jumped since the last reading; 0 when it did not. */
   readonly jumpedMs: number
-  /** How far the wall clock is behind where it has been; while it is, nothing fires. */
+  /** How far the wall clock is behind its highest reading; while it is, nothing fires. */
   readonly behindMs: number
 }
 
 /**
- * Watches the store's clock for jumps: a person sets it, or the machine sleeps while the monotonic clock stands still.
- * After a jump it is unknown which leases have really expired, so nothing is reclaimed for the length of one lease. A clock
- * that went back shows instants that have been before, so nothing fires until they have passed again or a minute is over.
+ * Watches the store's clock for jumps: a person sets it, or the machine sleeps while the monotonic clock stands still. After a
+ * jump it is unknown which leases have really expired, so nothing is reclaimed for the length of one lease. A clock that went
+ * back repeats instants, so nothing fires until they have passed again or a minute is over.
  */
 export class ClockWatch {
   readonly #leaseMs: number
@@ -46,7 +46,7 @@ export class ClockWatch {
   #behind({ now, before, after }: Reading): number {
     const { now: highest, after: highestAfter } = this.#highest
     if (now < highest) {
-      // Of two readings that overlapped it is unknown which came first, so the lower one proves nothing.
+      // The order of two overlapping readings is unknown, so the lower one proves nothing.
       if (before < highestAfter) return 0
       this.#behindSince ??= after
       if (after - this.#behindSince < holdMsMax) return highest - now
@@ -57,7 +57,7 @@ export class ClockWatch {
   }
 }
 
-/** What cannot be explained by the time that a slow answer took. */
+/** The difference that a slow answer cannot explain. */
 function jumpBetween(last: Reading, reading: Reading): number {
   const elapsed = reading.now - last.now
   const [least, most] = [reading.before - last.after, reading.after - last.before]

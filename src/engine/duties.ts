@@ -9,11 +9,11 @@ import type { Duty } from './part.ts'
 /** A duty is held a little longer than the pause between its rounds, so that it stays with one worker. */
 const dutyMsMin = 180_000
 const pruneLimit = 500
-/** Steps of one round before other work has a turn. */
+/** Steps of one round before other work gets a turn. */
 const pruneStepsMax = 20
 /**
- * Between the parts of a long round other work has this many times as long as a part took: more where it found nothing
- * to clear away, because a hundred thousand schedules with nothing too old are gone through again and again.
+ * Between the parts of a long round other work gets this many times as long as a part took: more where it found nothing to
+ * remove, because a hundred thousand schedules with nothing too old are walked again and again.
  */
 const pruneRestFactor = { found: 4, nothing: 49 }
 const repairLimit = 100
@@ -21,13 +21,13 @@ const repairLimit = 100
 export interface DutiesOptions {
   readonly context: EngineContext
   readonly workerId: () => string
-  /** Those of the parts. */
+  /** The duties of the parts. */
   readonly duties: readonly Duty[]
-  /** Something is overdue: the worker that should have fired it may have lost a wake-up. */
+  /** Something is overdue: the worker that should have fired it may have lost a notification. */
   readonly lookAgain: () => void
 }
 
-/** A part of a round of retention: whether it was the last, and whether it found anything to clear away. */
+/** A part of a round of retention: whether it was the last, and whether it found anything to remove. */
 interface PrunedPart {
   readonly isOver: boolean
   readonly found: keyof typeof pruneRestFactor
@@ -35,12 +35,12 @@ interface PrunedPart {
 
 const notOurs: PrunedPart = { isOver: true, found: 'nothing' }
 
-/** What one worker of all does for all: it clears away, looks for what is stuck, and mends what is broken. */
+/** What one worker does for all: retention, the search for stuck work, and repair. */
 export class Duties {
   readonly #options: DutiesOptions
   #pruneFrom: string | undefined
   #repairAt = Number.NEGATIVE_INFINITY
-  /** When a duty of a part is next done here, by the monotonic clock. */
+  /** When this worker next does a duty of a part, by the monotonic clock. */
   readonly #nextAt = new Map<Duty, number>()
 
   constructor(options: DutiesOptions) {
@@ -54,12 +54,12 @@ export class Duties {
     const { isOver, found } = (await this.#has('retention')) ? await this.#prune() : notOurs
     await this.#tickParts()
     signal('duties.ticked')
-    // Where there is very much to go through, what is due must not be late for it; what is kept too long may be.
+    // With very much to walk through, due work must not be late for it; removal may be late.
     const restMs = Math.ceil(pruneRestFactor[found] * (clock.monotonic() - begunAt))
     return isOver ? settings.beatMs : Math.min(restMs, settings.beatMs)
   }
 
-  /** One that fails does not keep the others from being done; the loop tells of it and comes again. */
+  /** A failing duty does not stop the others; the loop reports it and tries again. */
   async #tickParts(): Promise<void> {
     const { context, duties } = this.#options
     const { clock } = context

@@ -5,7 +5,6 @@ import type { Holdings } from './leases/holdings.ts'
 import type { EngineSettings } from './settings.ts'
 import type { Signal } from './signals.ts'
 
-/** What the parts of one worker share. */
 export interface EngineContext {
   readonly store: Store
   readonly clock: Clock

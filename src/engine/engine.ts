@@ -23,7 +23,7 @@ export interface EngineOptions {
   readonly coroner: Coroner
   readonly settings?: Partial<EngineSettings>
   readonly parts?: readonly EnginePart[]
-  /** Names the worker for people. */
+  /** The worker's name for people. */
   readonly name?: string
   /** For tests and the simulator. */
   readonly signal?: Signal
@@ -32,9 +32,9 @@ export interface EngineOptions {
 export const graceMsDefault = 25_000
 
 /**
- * One worker at a time: fires what is due, leases what is ready, executes it, and writes down how it ended. Each start
- * makes a new worker with an id of its own, so that it is not taken for one that died. Starts and stops happen one after
- * the other, in the order in which they were asked for: the last word counts.
+ * One worker at a time: fires due schedules, leases ready runs, executes them, and records how they ended. Each start makes a new
+ * worker with its own id, so that it is not mistaken for one that died. Starts and stops run one after the other, in call order:
+ * the last call counts.
  */
 export class Engine {
   readonly #options: EngineOptions
@@ -56,7 +56,7 @@ export class Engine {
     return this.#worker !== null && !this.#isStopping
   }
 
-  /** A worker that runs already goes on as it is; it is not started with other options. */
+  /** A running worker continues unchanged; it is not started with other options. */
   start(options: StartOptions = {}): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#worker === null) await this.#start(options)
@@ -65,8 +65,8 @@ export class Engine {
   }
 
   /**
-   * Stops leasing, lets what runs come to its end within the grace, then stops that too and gives it back. Another call
-   * with a shorter grace hurries the first.
+   * Stops leasing, lets runs finish within the grace period, then stops and releases the rest. Another call with a shorter grace
+   * period shortens the first.
    */
   async stop({ graceMs = graceMsDefault }: { graceMs?: number } = {}): Promise<void> {
     if (!Number.isSafeInteger(graceMs) || graceMs < 0) {
@@ -87,14 +87,14 @@ export class Engine {
     })
   }
 
-  /** Tells the worker that it can do more than when it started. */
+  /** Tells the worker that it has more executors than when it started. */
   executorsChanged(): void {
     this.#worker?.executorsChanged()
   }
 
   /**
-   * Does all that is due, and waits for runs (retries, delayed ones) that become due within `forMs`; answers when all of it has
-   * ended.
+   * Executes everything due, and waits for runs (retries, delayed ones) that become due within `forMs`. Resolves when all of it
+   * has ended.
    */
   async drain({ forMs = 0 }: { forMs?: number } = {}): Promise<void> {
     const isOwn = !this.isRunning
@@ -137,6 +137,6 @@ function refuseOther(running: StartOptions, asked: StartOptions): void {
   })
   if (differs.length === 0) return
   throw new BelfryError('conflict', `This worker runs already, with other ${differs.join(' and ')}.`, {
-    hint: 'Stop it first, then start it with what it should have.',
+    hint: 'Stop it first, then start it with the new options.',
   })
 }

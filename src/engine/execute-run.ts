@@ -11,28 +11,28 @@ import type { EngineContext } from './engine-context.ts'
 import { type Holding, stopHolding } from './leases/holdings.ts'
 import { OutputWriter } from './output-writer.ts'
 
-/** What executes the targets of a kind here. */
+/** Executes the targets of a kind in this process. */
 export interface Executor extends KindExecutor {
   readonly kind: Pick<TargetKind, 'timeoutMs' | 'leaseMs' | 'knowsItsEnd'>
 }
 
-/** What can be executed here, by the kind of the target. */
+/** The executors of this process, by kind. */
 export type Executors = ReadonlyMap<string, Executor>
 
-/** What was stored with the run for its executor. */
+/** The stored options of a run that its executor uses. */
 interface RunOptions {
   readonly timeoutMs?: number
   readonly expect?: Expectation
   readonly traceparent?: string
 }
 
-/** What came of an executor: its answer, what it threw, or nothing at all though it was told to stop. */
+/** The result of an executor: its answer, what it threw, or nothing although it was told to stop. */
 type ExecutorAnswer = { readonly ended: Ended } | { readonly threw: unknown } | 'nothing'
 
 /**
- * Carries out one attempt to its end, whatever its target does: throw, hang, flood or ignore that it was stopped. The
- * answer is what is to be written of it; it is there at once where the target was, because a promise for each of tens of
- * thousands of runs a second costs more than the runs.
+ * Executes one attempt to its end, whatever its target does: throw, hang, flood or ignore a stop. Returns the end to write;
+ * synchronously where the target was synchronous, because a promise for each of tens of thousands of runs a second costs more
+ * than the runs.
  */
 export function execute(
   context: EngineContext,
@@ -50,7 +50,7 @@ export function execute(
   const attempt = new LeasedAttempt(context, holding)
   const over = (came: ExecutorAnswer): AttemptEnd | Promise<AttemptEnd> => {
     cancelTimeout?.()
-    // What tells it to stop from here on comes too late: an end that was first stands.
+    // A later stop comes too late: the end stands.
     context.holdings.over(holding)
     const end = endOf(holding, came, { kind, timeoutMs })
     return attempt.writer === null ? end : attempt.writer.close().then(() => end)
@@ -60,7 +60,7 @@ export function execute(
   return came instanceof Promise ? answerOrNothing(context, holding, came).then(over) : over(came)
 }
 
-/** Nothing of it has happened, so it goes back untouched. */
+/** Nothing has begun, so the run is released untouched. */
 export function releasedEnd({ runId, fence, scheduleId }: Lease): AttemptEnd {
   return { runId, fence, scheduleId, outcome: { kind: 'released' } }
 }
@@ -94,7 +94,7 @@ function threwNow(threw: unknown): ExecutorAnswer {
   return { threw }
 }
 
-/** What does not stop when it is asked to is left behind after a while: its slot is worth more than its answer. */
+/** An executor that ignores a stop is abandoned after a while: its slot is worth more than its answer. */
 export function answerOrNothing<Answer>(
   context: EngineContext,
   holding: Holding,
@@ -133,9 +133,9 @@ interface After {
 }
 
 /**
- * What is recorded of an attempt. One that was stopped counts as stopped, with two exceptions. A success stands although a
- * cancel was requested: recorded as cancelled, a retry would repeat what was done. And a handler that came to its end
- * although the worker or the lease was ending has done its work, and knows it.
+ * The recorded outcome of an attempt. A stopped attempt counts as stopped, with two exceptions. A success stands although a
+ * cancel was requested: recorded as cancelled, a retry would repeat it. And a handler that finished while the worker or the lease
+ * was ending has done its work, and knows it.
  */
 function outcomeAfter({ kind, came, stopped, expect, timeoutMs }: After): Outcome {
   const own = ownOutcome(came, expect)
@@ -143,7 +143,7 @@ function outcomeAfter({ kind, came, stopped, expect, timeoutMs }: After): Outcom
   const stayed = came === 'nothing' ? ', and it did not stop' : ''
   switch (stopped) {
     case 'cancelled':
-      // Why it was asked for stands with the request; only what happened since then is added here.
+      // The cancel request has its own reason; only what happened since then is added here.
       return came === 'nothing' ? { kind: 'cancelled', reason: `cancelled${stayed}` } : { kind: 'cancelled' }
     case 'timeout':
       return { kind: 'failed', reason: `timeout after ${formatDuration(timeoutMs ?? 0)}${stayed}` }
@@ -154,7 +154,7 @@ function outcomeAfter({ kind, came, stopped, expect, timeoutMs }: After): Outcom
   }
 }
 
-/** What came of the target itself, whether or not it was told to stop. */
+/** The outcome of the target itself, whether or not it was told to stop. */
 function ownOutcome(came: ExecutorAnswer, expect: Expectation | undefined): Outcome {
   if (came === 'nothing') return { kind: 'unknown', reason: 'its executor did not answer' }
   if ('threw' in came) return { kind: 'failed', reason: messageOf(came.threw) }
@@ -167,7 +167,7 @@ function standsAfter(stopped: StopReason, own: Outcome, { kind, came }: Pick<Aft
   return 'ended' in came && came.ended.facts.error === undefined
 }
 
-/** Anything can be thrown, also what cannot be turned into text. */
+/** Anything can be thrown, even values that cannot be turned into text. */
 export function messageOf(threw: unknown): string {
   try {
     const text = reasonText(threw instanceof Error ? threw.message : String(threw))
@@ -177,11 +177,11 @@ export function messageOf(threw: unknown): string {
   }
 }
 
-/** The attempt as its executor sees it; what few executors ask for is worked out when they do. */
+/** The attempt as its executor sees it; fields that few executors use are computed lazily. */
 class LeasedAttempt implements Attempt {
   readonly #context: EngineContext
   readonly #holding: Holding
-  /** Of an attempt that has said something. */
+  /** Set once the attempt has written output. */
   writer: OutputWriter | null = null
 
   constructor(context: EngineContext, holding: Holding) {
@@ -232,7 +232,7 @@ class LeasedAttempt implements Attempt {
     return this.#context.clock
   }
 
-  /** After the end of the attempt nothing is taken in any more. */
+  /** Output after the end of the attempt is dropped. */
   output(text: string): void {
     if (this.#holding.isOver) return
     this.writer ??= new OutputWriter(this.#context, this.#holding)
@@ -244,10 +244,10 @@ class LeasedAttempt implements Attempt {
   }
 }
 
-/** How long it was on its way: from when it was due, and from when it came into the queue. */
+/** Reports the delay: since it was due, and since it was enqueued. */
 export function tellStarted({ events }: EngineContext, lease: Lease): void {
   const { runId, fence, queue, scheduleId, source, leasedAt, occurrenceAt, dueAt, enqueuedAt } = lease
-  // A run that is no occurrence may stand for an instant that was over when it was asked for, and is not late for that.
+  // A run that is no occurrence may be made for a past instant, and is not late for that.
   const wantedAt = occurrenceAt === null ? Math.max(dueAt ?? enqueuedAt, enqueuedAt) : (dueAt ?? enqueuedAt)
   const latenessMs = Math.max(0, leasedAt - wantedAt)
   const queueAgeMs = Math.max(0, leasedAt - enqueuedAt)

@@ -4,13 +4,13 @@ import { HoldWatch } from './hold-watch.ts'
 import { readInstants } from './read-instants.ts'
 
 /**
- * Schedules that one step fires. Where the steps are done in this process, as on SQLite, more would keep it from everything
- * else for too long. Where a server does them, this process waits for answers, and fewer and larger steps cost both less.
+ * Schedules per step. Where this process executes the steps, as on SQLite, more would block it for too long. Where a server does,
+ * this process waits for answers, and fewer, larger steps cost both less.
  */
 const batchMax = { here: 200, elsewhere: 500 }
 /** While the clock is behind: how often to see whether it has caught up. */
 const behindPollMs = 1_000
-/** While another worker has locked what is due: how soon to look again at first, and at the most. */
+/** While another worker has locked the due schedules: the first and the longest wait. */
 const contendedMs = 20
 const contendedMsMax = 5_000
 
@@ -20,7 +20,7 @@ export interface FirerOptions {
   readonly jumped: () => void
 }
 
-/** Fires what is due, a bounded step at a time, and sleeps towards the next instant. */
+/** Fires due schedules, one bounded step at a time, and sleeps until the next instant. */
 export class Firer {
   readonly #options: FirerOptions
   readonly #holds: HoldWatch
@@ -61,7 +61,8 @@ export class Firer {
     }
     for (const broken of fired.broken) events.tell('schedule.broken', broken)
     signal('fire.ticked', fired)
-    // Due, and yet there was nothing to take: another worker has locked it, and asking at once would only get in its way.
+    // Schedules are due but none could be taken: another worker has locked them, and an immediate retry would only get in its
+    // way.
     this.#emptySteps = fired.schedules === 0 ? this.#emptySteps + 1 : 0
     return this.#emptySteps === 0 ? 0 : Math.min(contendedMsMax, contendedMs * 2 ** (this.#emptySteps - 1))
   }

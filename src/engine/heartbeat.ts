@@ -4,7 +4,7 @@ import { stopHolding } from './leases/holdings.ts'
 import { loseHolding } from './leases/lose-holding.ts'
 import { trustMs } from './settings.ts'
 
-/** Renews all that is held, in one step and each for its own length, and hears whose runs are to be cancelled. */
+/** Renews all leases in one step, each for its own length, and receives cancel requests. */
 export async function renewTick(context: EngineContext): Promise<number> {
   const { store, clock, holdings, settings, signal } = context
   const held = holdings.all().filter(({ isLost }) => !isLost)
@@ -15,10 +15,10 @@ export async function renewTick(context: EngineContext): Promise<number> {
       const holding = holdings.get(renewal)
       if (holding === undefined) continue
       if (!renewal.renewed) {
-        // Whoever writes its end will learn the same, or that it was written by a commit which seemed to fail.
+        // The settle will learn the same, or that a commit that seemed to fail had written the end.
         if (!holding.isSettling && !holding.isInDoubt) loseHolding(context, holding)
       } else {
-        // Counted from before the request: from then on the store's own count may have run.
+        // Counted from before the request: the store's own count may have begun then.
         holding.trustedUntil = startedAt + trustMs(holding)
         if (renewal.cancelRequestedAt !== null) stopHolding(holding, 'cancelled')
       }
@@ -29,7 +29,7 @@ export async function renewTick(context: EngineContext): Promise<number> {
 }
 
 /**
- * Stops what can no longer be trusted: the store has not answered for most of a lease, so by its end another worker
+ * Stops runs whose leases can no longer be trusted: the store has not answered for most of a lease, so by its end another worker
  * may have these runs. It does not ask the store, because the store is what does not answer.
  */
 export function trustTick({ clock, holdings, events, settings }: EngineContext): number {
@@ -45,7 +45,6 @@ export function trustTick({ clock, holdings, events, settings }: EngineContext):
   return wakeAt - now
 }
 
-/** Stops the runs whose cancellation was requested. */
 export async function cancelTick({ store, holdings }: EngineContext, workerIds: readonly string[]): Promise<null> {
   if (holdings.size === 0) return null
   for (const workerId of workerIds) {

@@ -1,20 +1,20 @@
 import type { Clock } from '../core/clock.ts'
 
-/** Answers in how many ms it wants to look again: 0 is at once, `null` only when it is woken. */
+/** Returns in how many ms to tick again: 0 is at once, `null` only when woken. */
 export type Tick = () => Promise<number | null>
 
 export interface LoopOptions {
   readonly name: string
   readonly clock: Clock
   readonly tick: Tick
-  /** Told what a tick threw, and how often in a row; answers in how many ms to try again. */
+  /** Called with what a tick threw, and how often in a row; returns in how many ms to try again. */
   readonly failed: (loop: string, error: unknown, inARow: number) => number
 }
 
 /**
- * Ticks, one at a time: await a tick, then sleep until the instant it named or until the loop is woken. Events
- * wake, ticks act: a wake-up says nothing but "look", so that losing one costs time and doubling one costs a look. A
- * wake-up that comes while a tick is under way is not lost, because what it is about may have come after that tick read.
+ * Ticks, one at a time: awaits a tick, then sleeps until the instant it returned or until the loop is woken. A wake-up carries no
+ * data: a lost one costs time and a doubled one costs a tick. A wake-up during a tick is not lost, because its cause may have
+ * come after that tick read the store.
  */
 export class Loop {
   readonly #options: LoopOptions
@@ -28,7 +28,7 @@ export class Loop {
     this.#options = options
   }
 
-  /** Nothing is under way and nothing was asked for. */
+  /** No tick is running and none was requested. */
   get isAsleep(): boolean {
     return this.#running === null || (this.#interrupt !== null && !this.#isWoken)
   }
@@ -45,7 +45,7 @@ export class Loop {
     this.#interrupt?.()
   }
 
-  /** Answers when the tick that is under way has ended; none follows. */
+  /** Resolves when the running tick has ended; none follows. */
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#interrupt?.()
@@ -86,7 +86,7 @@ export class Loop {
   }
 }
 
-/** Lets timers, sockets and other work have their turn. */
+/** Lets timers, sockets and other work run. */
 export function turnOfTheEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)

@@ -6,8 +6,8 @@ const pauseMsMax = 5_000
 const defectPauseMs = 1_000
 
 /**
- * What the loops do when the store does not answer: it is told of once, however many of them fail, and each asks again
- * ever more seldom. It is over when all that had failed have been answered.
+ * What the loops do when the store does not answer: it is reported once, however many of them fail, and each retries ever more
+ * seldom. It is over when all that had failed have succeeded.
  */
 export class Outage {
   readonly #context: Pick<EngineContext, 'events' | 'clock' | 'settings'>
@@ -18,7 +18,7 @@ export class Outage {
     this.#context = context
   }
 
-  /** Answers in how many ms to try again. */
+  /** Returns in how many ms to try again. */
   failed(loop: string, error: unknown, inARow: number): number {
     const { events, clock } = this.#context
     if (!isPassing(error)) {
@@ -30,12 +30,11 @@ export class Outage {
       events.tell('store.unavailable', { doing: loop, error: error as Error })
     }
     this.#failing.add(loop)
-    // Leases run out while their renewal pauses, so that it has several tries in the time they are trusted.
+    // Leases expire while their renewal pauses, so it gets several tries in the time they are trusted.
     const most = loop === 'renew' ? this.#context.settings.renewMs / 4 : pauseMsMax
     return Math.min(most, firstPauseMs * 2 ** (inARow - 1))
   }
 
-  /** The store has answered this loop. */
   answered(loop: string): void {
     if (!this.#failing.delete(loop) || this.#failing.size > 0) return
     this.#context.events.tell('store.back', { afterMs: Math.round(this.#context.clock.monotonic() - this.#since) })

@@ -12,8 +12,8 @@ const heldLengthMax = 4 * writeLengthMin
 const tryAgainMs = 500
 
 /**
- * Carries what an attempt says into the store while it runs: at most every 250 ms, sooner when 64 KB have gathered. One
- * write is under way at a time, so that a flood becomes larger writes and not more of them.
+ * Writes the output of an attempt to the store while it runs: at most every 250 ms, sooner when 64 KB have gathered. One write is
+ * in flight at a time, so that a flood makes larger writes and not more of them.
  */
 export class OutputWriter {
   readonly #context: EngineContext
@@ -29,7 +29,7 @@ export class OutputWriter {
     this.#holding = holding
   }
 
-  /** After the end of its attempt, and without its lease, nothing is taken in any more. */
+  /** Output after the end of the attempt, or without its lease, is dropped. */
   write(text: string): void {
     if (this.#isClosed || this.#holding.isLost || text === '') return
     this.#backlog.add(text)
@@ -46,7 +46,7 @@ export class OutputWriter {
     }
   }
 
-  /** Writes what is left; nothing of an attempt may be written once its end has been. */
+  /** Writes the rest; nothing of an attempt may be written after its end. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#tellWaiting()

@@ -3,7 +3,7 @@ import { nextInstants } from '../store/reads/next-instants.ts'
 import type { ClockWatch } from './clock-watch.ts'
 import type { EngineContext } from './engine-context.ts'
 
-/** Reads what time will bring, and looks at the clock by which it was read. */
+/** Reads the next instants, and checks the clock by which they were read. */
 export async function readInstants(
   { store, clock, events }: EngineContext,
   watch: ClockWatch,

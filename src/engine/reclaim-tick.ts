@@ -11,14 +11,14 @@ import { renewTick } from './heartbeat.ts'
 import { readInstants } from './read-instants.ts'
 
 const batchMax = 500
-/** While another worker has locked what has expired: how soon to look again. */
+/** While another worker has locked the expired leases: how soon to try again. */
 const contendedMs = 50
 
-/** What proves and clears up the deaths of this machine's workers. */
+/** Proves workers of this machine dead, and cleans up after them. */
 export interface Coroner {
-  /** Whether the process of a worker is certainly gone; of what cannot be seen from here nothing is certain. */
+  /** Whether the process of a worker is certainly gone; a process that cannot be seen from here is not. */
   isDead(worker: WorkerView): boolean
-  /** Ends what attempts of dead workers left running, before their runs are given out again. */
+  /** Ends processes that attempts of dead workers left running, before their runs are leased again. */
   endLeftovers(leases: readonly HeldLease[]): Promise<unknown>
 }
 
@@ -28,14 +28,14 @@ export interface ReclaimOptions {
   readonly coroner: Coroner
   readonly workerId: () => string
   readonly jumped: () => void
-  /** Told how many others were at work when it last looked. */
+  /** Called with the number of other live workers. */
   readonly met: (others: number) => void
 }
 
 /**
- * Takes back runs whose workers are gone: leases of local workers that are proven dead, at once; all others when they
- * have expired. After a jump of the clock nothing has certainly expired, so for the length of a lease only the dead are
- * taken from.
+ * Reclaims runs whose workers are gone: leases of local workers that are proven dead, at once; all others when they have expired.
+ * After a jump of the clock no lease has certainly expired, so for the length of a lease only those of dead workers are
+ * reclaimed.
  */
 export async function reclaimTick(options: ReclaimOptions): Promise<number> {
   const { context, watch, jumped } = options
@@ -46,17 +46,17 @@ export async function reclaimTick(options: ReclaimOptions): Promise<number> {
   const isLate = mayTakeBack()
   let reclaimed = 0
   if (isLate) {
-    // What has expired may be our own, if this process was held up: as long as no other worker has taken it, it can be kept.
+    // The expired leases may be our own, if this process was blocked: until another worker takes them, they can be renewed.
     await renewTick(context)
-    // That may have taken long, and another loop may have seen the clock jump meanwhile.
+    // That may have taken long, and another loop may have noticed a clock jump meanwhile.
     if (mayTakeBack()) reclaimed = await takeBack(context, { limit: batchMax })
   }
   signal('reclaim.ticked', reclaimed)
-  // What expires next is seen with the next look, which is due at once: others may expire a moment later.
+  // Other leases may expire a moment later, so the next tick follows at once.
   if (reclaimed > 0) return 0
-  // Another worker was quicker, or has it locked: what it leaves, and what expires next, must not wait for the deaths.
+  // Another worker was quicker, or has them locked: the rest, and the next to expire, must not wait for the check of deaths.
   if (isLate) return contendedMs
-  // What is granted from now on expires a whole lease later at the earliest, so a longer sleep would be too long.
+  // Leases granted from now on expire a whole lease later at the earliest, so a longer sleep would be too long.
   const longestMs = Math.min(settings.localDeathsMs, settings.leaseMs)
   return leaseExpiresAt === null || leaseExpiresAt <= now ? longestMs : Math.min(leaseExpiresAt - now, longestMs)
 }
@@ -74,7 +74,7 @@ async function buryDead({ context, coroner, workerId, met }: ReclaimOptions): Pr
     await coroner.endLeftovers(leases)
     await takeBack(context, { deadWorkers: ids, expired: false, limit: batchMax })
   }
-  // Those that still hold something are seen again; the others need not be looked at any more.
+  // Workers that still hold something are checked again; the others need not be.
   const left = new Set((await store.look(leasesOfWorkers, ids, batchMax)).map((lease) => lease.workerId))
   const buried = ids.filter((id) => !left.has(id))
   if (buried.length > 0) await store.beat(buried, { died: true })
@@ -89,7 +89,7 @@ async function takeBack(context: EngineContext, request: ReclaimRequest): Promis
   return reclaimed.length
 }
 
-/** A listener that waits for a run to fail or park gets the event, even though the run's own worker is gone. */
+/** Emits the event of a failed or parked run, because the run's own worker is gone. */
 async function tellEnd({ store, events }: EngineContext, { runId, fence, status, reason }: Reclaimed): Promise<void> {
   const [run, attempts] = await Promise.all([store.look(findRun, runId), store.look(listAttempts, runId)])
   const attempt = attempts.find((one) => one.fence === fence)

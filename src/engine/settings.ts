@@ -4,16 +4,16 @@ export interface EngineSettings {
   /** How long a lease of this worker lasts unless it is renewed. */
   readonly leaseMs: number
   readonly renewMs: number
-  /** How often the worker says that it is alive. */
+  /** How often the worker reports that it is alive. */
   readonly beatMs: number
-  /** How often the loops look even if nothing wakes them. */
+  /** How often the loops tick even if nothing wakes them. */
   readonly pollMs: number
-  /** How often holders on this machine are looked at, whether their processes still live. */
+  /** How often the processes of workers on this machine are checked. */
   readonly localDeathsMs: number
   readonly reconcileMs: number
-  /** How long a program that was told to stop has for it before it is killed. */
+  /** How long a program has after TERM before it is killed. */
   readonly killAfterMs: number
-  /** How long an executor that was told to stop has for it before it is left behind. */
+  /** How long an executor that was told to stop has before it is abandoned. */
   readonly leaveAfterMs: number
 }
 
@@ -23,9 +23,9 @@ const renewalsInLease = 3
 const leaseMsMin = 1_000
 const settingMsMax = 86_400_000
 
-/** Of the lease's length: what is left between trusting it no longer and its expiry, to stop what runs under it. */
+/** The share of a lease between the end of trust and its expiry, to stop what runs under it. */
 const untrustedShare = 0.2
-/** Of that time: what a program may use to stop by itself, so that it is certainly gone when another worker begins. */
+/** The share of that time in which a program may stop by itself, so that it is certainly gone when another worker begins. */
 const killShare = 0.75
 const killAfterMsMax = 5_000
 

@@ -9,28 +9,28 @@ import { eventOfEnd, type RunEnded } from './events.ts'
 import type { Holding } from './leases/holdings.ts'
 import { Loop, type LoopOptions } from './loop.ts'
 
-/** One flush: what has ended by then, up to this many. */
+/** Ends per flush at most. */
 const batchMax = 500
 
-/** An attempt that has come to its end, and is not yet written. */
+/** An attempt that has ended, and is not yet written. */
 export interface Finished {
   readonly holding: Holding
   readonly end: AttemptEnd
   readonly durationMs: number
-  /** The end was refused as it was; what remains is tried once more. */
+  /** The end was refused as it was; it is tried once more without its result. */
   readonly isBare?: boolean
 }
 
 export interface SettlerOptions extends Pick<LoopOptions, 'failed'> {
-  /** Ends in these queues have been asked for, and are not yet written. */
+  /** Ends in these queues have been sent, and are not yet written. */
   readonly writing: (queues: ReadonlySet<string>) => void
   readonly settled: (queues: ReadonlySet<string>) => void
 }
 
 /**
- * Writes ends down, many in one commit. A flush begins with the next turn of the event loop, which is when the loop has
- * nothing better to do: all that ended in one turn goes together, a lone run does not wait, and whatever ends while a
- * flush is under way forms the next one. Until its end is written a run stays leased and is renewed.
+ * Writes ends, many in one commit. A flush begins with the next turn of the event loop: all that ended in one turn goes together,
+ * a lone run does not wait, and ends during a flush form the next one. Until its end is written a run stays leased and is
+ * renewed.
  */
 export class Settler {
   readonly #context: EngineContext
@@ -42,7 +42,7 @@ export class Settler {
   #underWay: Promise<unknown> = Promise.resolve()
   #wentWell = true
   #isAsked = false
-  /** Ends that are being read, to be told. */
+  /** Ends that are being read, to be reported. */
   readonly #reading = new Set<Promise<void>>()
 
   constructor(context: EngineContext, options: SettlerOptions) {
@@ -56,12 +56,12 @@ export class Settler {
     return this.#waiting.length === 0 && !this.#isAsked && this.#loop.isAsleep && this.#reading.size === 0
   }
 
-  /** How many ends are being written, if those before them could be. */
+  /** How many ends are being written, if the last write succeeded. */
   get inWriting(): number {
     return this.#inWriting
   }
 
-  /** Resolves when the ends that are being written have been told of, or could not be written. */
+  /** Resolves when the ends being written have been reported, or could not be written. */
   get underWay(): Promise<unknown> {
     return this.#underWay
   }
@@ -70,7 +70,7 @@ export class Settler {
     this.#loop.start()
   }
 
-  /** Answers when the event of every written end is out: the store is closed next, and nothing can be read then. */
+  /** Resolves when the event of every written end was emitted: the store is closed next, and nothing can be read then. */
   async stop(): Promise<void> {
     await this.#loop.stop()
     await Promise.all(this.#reading)
@@ -104,7 +104,7 @@ export class Settler {
       const answers = held.length === 0 ? [] : await this.#asked(held, queues)
       for (const [index, finished] of held.entries()) this.#conclude(finished, answers[index] as Settled)
     } catch (error) {
-      // Either nothing was written, or that is unknown: the same ends are written again, and what is there already says so.
+      // Either nothing was written, or that is unknown: the same ends are written again, and those already there say so.
       for (const { holding } of held) {
         holding.isSettling = false
         holding.isInDoubt ||= isUnknown(error)
@@ -115,7 +115,7 @@ export class Settler {
     this.#settled(queues)
   }
 
-  /** While ends cannot be written no lease counts on them: what has ended would pile up behind what begins. */
+  /** While ends cannot be written no lease counts on them: ended runs would pile up behind new ones. */
   async #asked(held: readonly Finished[], queues: ReadonlySet<string>): Promise<Settled[]> {
     const answers = this.#context.store.settle(held.map(({ end }) => end))
     if (this.#wentWell) {
@@ -132,7 +132,7 @@ export class Settler {
     }
   }
 
-  /** What the store has given away cannot be ended here any more. */
+  /** A reclaimed run cannot be ended here any more. */
   #isGone(holding: Holding): boolean {
     if (!holding.isLost) return false
     this.#context.holdings.remove(holding)
@@ -175,7 +175,7 @@ export class Settler {
     this.#context.events.tell(eventOfEnd(status), nextEligibleAt === undefined ? ended : { ...ended, nextEligibleAt })
   }
 
-  /** Nobody waits for it but who stops: it may take long, and the next ends are not to wait for it. */
+  /** Only `stop` waits for it: it may take long, and the next ends must not wait. */
   #readThenTell(finished: Finished): void {
     const reading = this.#tellAsRead(finished)
       .catch((error: Error) => this.#context.events.tell('store.unavailable', { doing: 'settle', error }))
@@ -183,7 +183,7 @@ export class Settler {
     this.#reading.add(reading)
   }
 
-  /** An earlier commit that seemed to fail had succeeded: how it ended stands in the store. */
+  /** An earlier commit that seemed to fail had succeeded: the store has its end. */
   async #tellAsRead(finished: Finished): Promise<void> {
     const { events, store } = this.#context
     const { lease } = finished.holding
@@ -202,7 +202,7 @@ function isUnknown(error: unknown): boolean {
   return error instanceof BelfryError && error.code === 'commit-unknown'
 }
 
-/** The result is the one part of an end that a target makes; in its place stands why it could not be kept. */
+/** The result is the one part of an end that a target makes; it is replaced by why it could not be stored. */
 function bare({ holding, end, durationMs }: Finished, { message }: Error): Finished {
   const { runId, fence, scheduleId = null, outcome, result } = end
   const mark = result === undefined ? {} : { result: `[not kept: ${reasonText(message)}]` }

@@ -1,5 +1,5 @@
 /**
- * Instants inside the engine that tests and the simulator wait for or act at. In production there is no listener, and a signal
+ * Points inside the engine that tests and the simulator wait for or act at. In production there is no listener, and a signal
  * costs a call of an empty function.
  */
 export type SignalName =

@@ -1,16 +1,16 @@
 import type { EngineContext } from './engine-context.ts'
 
-/** While the wake-ups of others do not arrive, the loops look this often. */
+/** How often the loops tick while notifications from other processes do not arrive. */
 const deafPollMs = 1_000
 const lookMs = 1_000
-/** A listener that is being replaced, or made at the start, is back sooner than this: nothing to tell people of. */
+/** A listener that is starting or being replaced is back sooner than this, and is not reported. */
 const deafToldMs = 5_000
 
-/** Watches whether the wake-ups of other processes arrive, and makes the loops look often while they do not. */
+/** Watches whether notifications from other processes arrive, and makes the loops poll while they do not. */
 export class WakeUpWatch {
   readonly #context: EngineContext
   readonly #wakeAll: () => void
-  /** Whether they arrived when that was last told; a worker begins before it can know. */
+  /** The last reported state; a worker starts before it can know. */
   #isToldGood = true
   #deafSince: number | null = null
 
@@ -19,7 +19,7 @@ export class WakeUpWatch {
     this.#wakeAll = wakeAll
   }
 
-  /** How long a loop that wants to sleep for so long may sleep. */
+  /** How long a loop may sleep that wants to sleep this long. */
   atMost(waitMs: number): number {
     return this.#context.store.hears() ? waitMs : Math.min(waitMs, deafPollMs)
   }
@@ -32,7 +32,7 @@ export class WakeUpWatch {
       return lookMs
     }
     const now = clock.monotonic()
-    // Whatever sleeps long must learn that it may not.
+    // Loops that sleep long must start to poll.
     if (this.#deafSince === null) this.#wakeAll()
     this.#deafSince ??= now
     if (now - this.#deafSince >= deafToldMs) this.#tell(false)

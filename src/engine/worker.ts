@@ -42,13 +42,10 @@ export interface WorkerOptions extends EngineOptions {
 
 type LoopName = 'fire' | 'lease' | 'renew' | 'trust' | 'cancel' | 'reclaim' | 'duties' | 'beat' | 'hear'
 
-/** What saying that it has stopped may take. */
+/** How long the report of its stop may take. */
 const goodbyeMsMax = 5_000
 
-/**
- * The loops of one worker, and who wakes whom. Each loop reads the store at its own pace; wake-ups only make it look
- * sooner.
- */
+/** The loops of one worker, and which wakes which. Each loop reads the store at its own pace; wake-ups only make it tick sooner. */
 export class Worker {
   readonly options: WorkerOptions
   readonly #context: EngineContext
@@ -61,7 +58,7 @@ export class Worker {
   readonly #grace: Grace
   readonly #beginners: Beginners
   readonly #loops: Readonly<Record<LoopName, Loop>>
-  /** The ids that leases of this worker stand under; the last one is its own now. */
+  /** The ids of this worker's leases; the last one is its current id. */
   readonly #ids: string[] = []
   #isLeasing = true
   #isAlone = false
@@ -126,7 +123,7 @@ export class Worker {
     events.tell('worker.started', { workerId: this.id, slots: start.slots ?? null })
   }
 
-  /** A worker that is not started after all says so, because it is known by now. */
+  /** A worker that fails to start reports its stop, because it is registered by now. */
   async #recover(): Promise<void> {
     try {
       for (const { recovers } of this.options.parts ?? []) await recovers?.(this.#context, this.id)
@@ -136,7 +133,7 @@ export class Worker {
     }
   }
 
-  /** What runs has at most this many ms from now to come to its end. */
+  /** Running attempts have at most this many ms from now to end. */
   hurry(graceMs: number): void {
     this.#grace.atMost(graceMs)
   }
@@ -173,8 +170,8 @@ export class Worker {
   }
 
   /**
-   * Resolves when all that is due has ended, and no run of the queues becomes due within `forMs` of the call. It sleeps towards
-   * the next such run; a schedule whose instant comes meanwhile fires, but is not waited for.
+   * Resolves when everything due has ended, and no run of the queues becomes due within `forMs` of the call. It sleeps until the
+   * next such run; a schedule that becomes due meanwhile fires, but is not waited for.
    */
   async workOff(forMs: number): Promise<void> {
     const { store, clock } = this.#context
@@ -241,7 +238,7 @@ export class Worker {
     if (what === 'cancels' || what === 'anything') cancel.wake()
     if (what === 'cancels') return
     this.#lessor.ask(queues ?? 'any')
-    // A guess may be wrong. Among others it would be made by all of them at once, and each would lock the queue for it.
+    // A guess may be wrong. With several workers all would guess at once, and each would lock the queue for it.
     if (queues === undefined && this.#isAlone) this.#lessor.guess()
     lease.wake()
   }
@@ -262,7 +259,7 @@ export class Worker {
     return capabilitiesOf(lanes)
   }
 
-  /** What other processes know of this worker: also which queues it serves, because runs of other queues wait for other workers. */
+  /** What other processes know of this worker, including its queues: runs of other queues wait for other workers. */
   #offer(): Capabilities {
     const { queues } = this.options.start
     return { ...this.#can(), ...(queues === undefined ? {} : { queues }) }
@@ -283,7 +280,7 @@ export class Worker {
     this.#ids.push(id)
   }
 
-  /** A worker that was asleep for so long that the store forgot it makes itself known anew. */
+  /** A worker that slept so long that the store forgot it registers again. */
   async #beat(): Promise<number> {
     const { store, settings } = this.#context
     const { unknown } = await store.beat([this.id], { can: this.#offer() })
@@ -295,10 +292,10 @@ export class Worker {
     const { holdings, clock, settings } = this.#context
     const holding = holdings.add(lease, trustedUntil, settings.leaseMs)
     const startedAt = clock.monotonic()
-    // Its answer took long: the trust loop may sleep past the instant up to which it can be trusted.
+    // The answer took long: the trust loop may sleep past the instant up to which the lease can be trusted.
     if (trustedUntil - startedAt < settings.renewMs) this.#loops.trust.wake()
     const end = this.#carryOut(holding, startedAt)
-    // It was leased for as long as any other: what its kind asks for begins with the next renewal.
+    // It was leased for the default length: the length of its kind begins with the next renewal.
     if (holding.leaseMs > settings.leaseMs && !holding.isOver) this.#loops.renew.wake()
     if (end instanceof Promise) end.then((later) => this.#ended(holding, later, startedAt))
     else this.#ended(holding, end, startedAt)
@@ -306,17 +303,17 @@ export class Worker {
 
   #ended(holding: Holding, end: AttemptEnd, startedAt: number): void {
     const { clock, holdings, signal } = this.#context
-    // What was given back before it began is over as well: there is nothing of it that could be stopped.
+    // A run released before it began is over as well: there is nothing to stop.
     if (!holding.isOver) holdings.over(holding)
     signal('run.ended', holding.lease.runId)
     this.#settler.add({ holding, end, durationMs: Math.round(clock.monotonic() - startedAt) })
   }
 
-  /** The answer never fails: what goes wrong here is an end of the run. */
+  /** Never rejects: an error here is an end of the run. */
   #carryOut(holding: Holding, now: number): AttemptEnd | Promise<AttemptEnd> {
     const { lease, trustedUntil } = holding
-    // The worker was stopped while it leased the run: nothing has begun, so the run goes back untouched.
-    // Or the answer took so long that another worker may have the run by now.
+    // The worker was stopped during the lease: nothing has begun, so the run is released untouched. Or the answer took so long
+    // that another worker may have the run by now.
     if (!this.#isLeasing || now >= trustedUntil) return releasedEnd(lease)
     try {
       const end = this.#beginners.length === 0 ? this.#execute(holding) : this.#askThenExecute(holding)
@@ -343,15 +340,15 @@ export class Worker {
   }
 
   /**
-   * There will be room when these ends are written: where the store keeps the order, a lease that is asked for at once comes after them. A
-   * worker that is not alone does not do so, because the others would never find room in a full queue.
+   * These ends will free slots: where the store keeps the order, a lease sent now comes after them. A worker that is not alone
+   * does not do so, because the others would never find a free slot in a full queue.
    */
   #ending(queues: ReadonlySet<string>): void {
     if (!this.#isLeasing || !this.#isAlone || !this.#context.store.keepsOrder) return
     if (this.#lessor.askAlong(queues)) this.#loops.lease.wake()
   }
 
-  /** There is room again: for this worker at once, and for others if they had found none. */
+  /** Slots are free again: for this worker at once, and for others if they had found none. */
   #settled(queues: ReadonlySet<string>): void {
     this.#outage.answered('settle')
     if ([...queues].some((queue) => this.#lessor.wasFull(queue))) this.#context.store.wakeOthers()
@@ -362,7 +359,7 @@ export class Worker {
     try {
       await this.#context.store.beat([this.id], { stopped: true })
     } catch (error) {
-      // Its silence will tell as well, only later.
+      // Other workers will notice its missing beats, only later.
       this.#context.events.tell('store.unavailable', { doing: 'stop', error: error as Error })
     }
   }

@@ -1,6 +1,5 @@
 import type { BelfryError } from '../core/error.ts'
 
-/** What is told to end, and to end faster. */
 export interface Endable {
   close(): Promise<void>
   stop(options: { graceMs: number }): Promise<void>
@@ -9,8 +8,8 @@ export interface Endable {
 const signals = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Ends with the process: the first signal takes no more work and lets what runs come to its end within the grace, the
- * second does not wait any longer. The answer takes it back. When all has ended nothing keeps the process alive.
+ * Closes on signals: the first one stops leasing and lets runs finish within the grace period, the second does not wait any
+ * longer. Call the returned function to undo. When all has ended nothing keeps the process alive.
  */
 export function closeOnSignals(belfry: Endable, failed: (error: BelfryError) => void): () => void {
   let isClosing = false

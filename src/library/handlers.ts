@@ -9,30 +9,28 @@ import { handlerExecutor } from '../targets/handler/handler-executor.ts'
 import type { Handler } from '../targets/handler/handler-run.ts'
 import { type HandlerTarget, handlerKind } from '../targets/handler/kind.ts'
 
-/** No value has it: it carries the type of a handler's payload to where a schedule or a run names the handler. */
+/** Has no value: it carries the type of a handler's payload to where a schedule or a run names the handler. */
 export declare const handledPayload: unique symbol
 
-/** The target of a handler that was registered. A schedule or a run that has it takes only its payload. */
+/** The target of a registered handler. A schedule or a run with it accepts only its payload. */
 export interface HandledTarget<Payload> extends HandlerTarget {
   readonly [handledPayload]?: Payload
 }
 
-/** A handler that was registered: what runs and schedules name as their target, with the types of its function. */
+/** A registered handler: the target of runs and schedules, with the types of its function. */
 export interface HandlerReference<Payload = unknown, Result = unknown> {
-  /** The name that it was registered by. */
   readonly name: string
-  /** What a schedule or a run names as its target. */
+  /** The target for a schedule or a run. */
   readonly target: HandledTarget<Payload>
   /** Enqueues work for this handler. */
   enqueue(payload: Payload, input?: HandlerInput, options?: EnqueueInput): Promise<EnqueuedRun>
-  /** Answers with the run once it has ended or is parked. */
+  /** Resolves with the run once it has ended or is parked. */
   wait(id: string, input?: WaitInput): Promise<Run<Result>>
 }
 
-/** What can be said of a run whose target and payload are settled. */
+/** The input of a run without target and payload. */
 export type HandlerInput = Omit<RunInput, 'target' | 'payload'>
 
-/** What a handler's reference needs of the runs. */
 export interface HandlerRuns {
   enqueue(input: RunInput, options?: EnqueueInput): Promise<EnqueuedRun>
   wait(id: string, input?: WaitInput): Promise<Run>
@@ -81,7 +79,7 @@ export class Handlers {
   }
 }
 
-/** What types cannot keep out of an untyped program would be lost without a word. */
+/** An untyped program could pass these fields, and they would be ignored silently. */
 function rivalsOf(input: object): Problem[] {
   const rivals = ['target', 'payload'].filter((field) => Object.hasOwn(input, field))
   return rivals.map((field) => ({ field, problem: 'is settled by the handler', expected: 'absent' }))

@@ -8,8 +8,8 @@ import { isProvenDead } from '../store/workers/process-identity.ts'
 const beatsMissedMax = 2
 
 /**
- * Refuses a clock of the caller's own beside workers that live by another one: each would take the other's leases for
- * expired, or for good for ever. Nobody knows by which clock the others beat, so that they count as live by either.
+ * Refuses an injected clock beside workers with another one: each would take the other's leases for expired, or for valid for
+ * ever. The clock of the others is unknown, so they count as live by either.
  */
 export async function refuseBesideOthers(clock: Clock, store: Store, ownId: string | null): Promise<void> {
   const now = [systemClock.now(), clock.now()]
@@ -21,9 +21,9 @@ export async function refuseBesideOthers(clock: Clock, store: Store, ownId: stri
   const more = others.length === 1 ? '' : ` and ${others.length - 1} more`
   throw new BelfryError(
     'conflict',
-    `Worker ${first.id} (${first.name}${more}) lives on ${store.place} by its own clock.`,
+    `Worker ${first.id} (${first.name}${more}) runs on ${store.place} by its own clock.`,
     {
-      hint: 'Use an injected clock on a store of its own, such as memory:, or stop the other workers.',
+      hint: 'Use an injected clock on a separate store, such as memory:, or stop the other workers.',
       details: { workers: others.map(({ id }) => id) },
     },
   )

@@ -14,11 +14,11 @@ interface Parts {
   readonly clock: Clock
   readonly waits: Waits
   readonly door: string
-  /** Where relative programs and folders of commands begin. */
+  /** The base of relative programs and folders of commands. */
   readonly folder: string
 }
 
-/** What the verbs work on in this process, and for whom. */
+/** The context of the verbs in this process. */
 export function contextOf({ store, opening, clock, waits, door, folder }: Parts): OperationContext {
   const { zone, defaultMaxConcurrent } = opening
   const actor = { name: opening.name ?? userName(), door }

@@ -9,19 +9,19 @@ export type Listener<Name extends EventName> = (event: EngineEvents[Name]) => un
 type Heard = (event: never) => void
 
 /**
- * The program's own listeners. What one of them throws, or what its promise is rejected with, is told in the log and
- * goes no further: the worker must not stumble over somebody who only watches it.
+ * The program's own listeners. An error that one throws, or a rejected promise, is logged and goes no further: a listener must
+ * not disturb the worker.
  */
 export class Listeners {
   readonly #events: Events
   readonly #logger: Logger
-  /** What was put in place of each listener, for each event, as often as it listens. */
+  /** The wrappers of each listener, per event, as often as it listens. */
   readonly #heard = new Map<EventName, Map<Listener<never>, Heard[]>>()
 
   constructor(events: Events, logger: Logger) {
     this.#events = events
     this.#logger = logger
-    // Many parts of a program may each watch something; that is no leak.
+    // Many parts of a program may each listen; that is no leak.
     events.setMaxListeners(0)
   }
 
@@ -37,7 +37,7 @@ export class Listeners {
     this.#add(name, listener, hear)
   }
 
-  /** Ends what `on` or `once` began last with this listener. */
+  /** Removes the last registration of this listener by `on` or `once`. */
   off<Name extends EventName>(name: Name, listener: Listener<Name>): void {
     refuse('The listener', problemsOf(name, listener))
     const last = this.#heard.get(name)?.get(listener)?.at(-1)
@@ -63,7 +63,7 @@ export class Listeners {
   #call<Name extends EventName>(name: Name, listener: Listener<Name>, event: EngineEvents[Name]): void {
     try {
       const answer = listener(event)
-      // Most listeners answer nothing, and there may be tens of thousands of events a second.
+      // Most listeners return nothing, and there may be tens of thousands of events a second.
       if (answer !== undefined) Promise.resolve(answer).catch((error) => this.#failed(name, error))
     } catch (error) {
       this.#failed(name, error)
@@ -77,7 +77,7 @@ export class Listeners {
 
 const names = Object.keys(lines)
 
-/** What nobody ever tells would be listened for in vain, and what cannot be called would fail when it is too late. */
+/** An unknown event would never come, and a listener that is no function would fail too late. */
 function problemsOf(name: unknown, listener: unknown): Problem[] {
   const problems: Problem[] = []
   if (typeof name !== 'string' || !names.includes(name)) {

@@ -28,14 +28,14 @@ function span(ms: number): string {
 }
 
 function afterTakingBack({ status, reason, nextEligibleAt }: EngineEvents['run.reclaimed']): string {
-  if (status === 'parked') return `it is parked until somebody resets it: ${reason}`
+  if (status === 'parked') return `it is parked until it is reset: ${reason}`
   if (status !== 'ready') return `it is ${status} now: ${reason}`
-  return `it is tried again ${nextEligibleAt === undefined ? 'at once' : `at ${iso(nextEligibleAt)}`}`
+  return `it is retried ${nextEligibleAt === undefined ? 'at once' : `at ${iso(nextEligibleAt)}`}`
 }
 
 /**
- * Every event of the kernel with its level and its sentence. The type asks for all of them, so that an event without a line does not
- * compile; `docs/events.md` shows the same list to people.
+ * Every event of the kernel with its level and its sentence. The type requires all of them, so that an event without a line does
+ * not compile; `docs/events.md` shows the same list to people.
  */
 const kernelLines: EventLines<keyof KernelEvents> = {
   'run.started': {
@@ -44,24 +44,24 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   },
   'run.completed': { level: 'info', say: (event) => `${of(event)} completed ${after(event)}.` },
   'run.failed': { level: 'error', say: (event) => `${of(event)} failed for good ${after(event)}.` },
-  'run.parked': { level: 'error', say: (event) => `${of(event)} is parked until somebody resets it, ${after(event)}.` },
+  'run.parked': { level: 'error', say: (event) => `${of(event)} is parked until it is reset, ${after(event)}.` },
   'run.cancelled': { level: 'info', say: (event) => `${of(event)} was cancelled ${after(event)}.` },
   'run.skipped': { level: 'info', say: (event) => `${of(event)} was skipped: ${event.reason}.` },
   'run.retrying': {
     level: 'warn',
     say: (event) =>
-      `${of(event)} ended ${after(event)}; the next one comes ${event.nextEligibleAt === undefined ? 'at once' : `at ${iso(event.nextEligibleAt)}`}.`,
+      `${of(event)} ended ${after(event)}; the next attempt starts ${event.nextEligibleAt === undefined ? 'at once' : `at ${iso(event.nextEligibleAt)}`}.`,
   },
   'run.lease-lost': {
     level: 'warn',
     say: (event) =>
       event.because === 'taken-back'
-        ? `${of(event)} was stopped here: its lease was taken back.`
+        ? `${of(event)} was stopped here: its lease was reclaimed.`
         : `${of(event)} was stopped here: its lease could not be renewed in time.`,
   },
   'run.forgotten': {
     level: 'warn',
-    say: (event) => `${of(event)} came to an end that is not known: its run was removed before that could be asked.`,
+    say: (event) => `${of(event)} ended, but how is unknown: its run was removed before its end could be read.`,
   },
   'run.unsettled': {
     level: 'error',
@@ -70,7 +70,7 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   'run.reclaimed': {
     level: 'warn',
     say: (event) =>
-      `${of(event)} was taken back, because ${event.because === 'expired' ? 'its lease expired' : 'its worker is dead'}; ${afterTakingBack(event)}.`,
+      `${of(event)} was reclaimed, because ${event.because === 'expired' ? 'its lease expired' : 'its worker is dead'}; ${afterTakingBack(event)}.`,
   },
   'schedule.fired': {
     level: 'debug',
@@ -83,7 +83,7 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   },
   'schedule.broken': {
     level: 'error',
-    say: ({ schedule }) => `Schedule ${schedule} cannot be worked out here; it is looked at again in a minute.`,
+    say: ({ schedule }) => `Schedule ${schedule} cannot be evaluated here; the worker tries again in a minute.`,
   },
   'schedule.overdue': {
     level: 'warn',
@@ -102,21 +102,21 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   'store.unavailable': {
     level: 'error',
     say: ({ doing, error }) =>
-      `The store did not answer while ${doing}; it is tried again: ${error.message.replace(/\.$/, '')}.`,
+      `The store did not answer while ${doing}; retrying: ${error.message.replace(/\.$/, '')}.`,
   },
   'store.back': { level: 'warn', say: ({ afterMs }) => `The store answers again, after ${span(afterMs)}.` },
   'store.hears': {
     level: 'warn',
     say: ({ hears }) =>
       hears
-        ? 'Wake-ups of other processes arrive again.'
-        : 'Wake-ups of other processes do not arrive; the store is looked at every second.',
+        ? 'Notifications from other processes arrive again.'
+        : 'Notifications from other processes do not arrive; the worker polls every second.',
   },
   'clock.jumped': { level: 'warn', say: ({ byMs }) => `The wall clock jumped by ${byMs} ms.` },
   'clock.held': {
     level: 'warn',
     say: ({ behindMs }) =>
-      `The wall clock went back by ${span(behindMs)}: nothing fires until it has caught up, or for a minute.`,
+      `The wall clock went back by ${span(behindMs)}: nothing fires until it has caught up, for a minute at most.`,
   },
   'door.failed': {
     level: 'error',
@@ -128,7 +128,7 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   },
   'worker.stopping': {
     level: 'info',
-    say: ({ workerId, running }) => `Worker ${workerId} stops; ${running} at work may finish.`,
+    say: ({ workerId, running }) => `Worker ${workerId} is stopping; ${running} running attempts may finish.`,
   },
   'worker.stopped': {
     level: 'info',
@@ -142,17 +142,17 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   },
   'worker.failed': {
     level: 'error',
-    say: ({ loop }) => `The loop ${loop} met a defect of Belfry; it goes on after a pause.`,
+    say: ({ loop }) => `The loop ${loop} hit a defect of Belfry; it continues after a pause.`,
   },
 }
 
-/** The lines of all events, those of parts among them. */
+/** The lines of all events, including those of parts. */
 export const lines: EventLines = { ...kernelLines, ...partLines }
 
-/** `false` for silence, a logger of the program's own, or what to make one of. */
+/** `false` for silence, the program's own logger, or options for one. */
 export type LogOption = false | Logger | LoggerOptions
 
-/** A library speaks when something is wrong, and to where its program's output is not. */
+/** By default a library logs only problems, and to stderr. */
 const levelDefault = 'warn'
 const standardError = 2
 
@@ -177,7 +177,7 @@ export function logEvents(events: Events, logger: Logger): void {
 function logEvent<Name extends EventName>(events: Events, logger: Logger, name: Name): void {
   const { level, say } = lines[name] as EventLine<EngineEvents[Name]>
   const write = (event: EngineEvents[Name]) => {
-    // There may be tens of thousands a second of those that nobody wants to read.
+    // There may be tens of thousands a second of disabled levels.
     if (logger.isLevelEnabled(level)) logger[level]({ event: name, ...event } as object, say(event))
   }
   events.on(name, write as never)

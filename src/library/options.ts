@@ -44,7 +44,7 @@ export const openInput = z.strictObject({
   pollMs: ms.optional(),
 }) satisfies z.ZodType<unknown, OpenOptions>
 
-/** The options of `Belfry.open`. Written out, because a type that is computed from a schema has no comments. */
+/** The options of `Belfry.open`. Written out, because a type computed from a schema has no comments. */
 export interface OpenOptions {
   /** The store: `sqlite:PATH`, `postgres://…` or `memory:`. Default: `sqlite:./.belfry/belfry.db`. */
   readonly store?: string | undefined
@@ -74,19 +74,19 @@ export interface OpenOptions {
   readonly renewMs?: number | undefined
   /** How often the worker reports that it is alive, in ms. Default: 60000. */
   readonly beatMs?: number | undefined
-  /** How often the worker looks for work when nothing wakes it, in ms. Default: 30000. */
+  /** How often the worker polls when nothing wakes it, in ms. Default: 30000. */
   readonly pollMs?: number | undefined
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What Belfry is opened with once nothing is left to default. */
+/** The options with all defaults filled in. */
 export interface Opening extends Omit<z.output<typeof openInput>, 'store' | 'secretsFolder'> {
   readonly store: string
   /** The file of the store where the program has named none. */
   readonly found: string | null
   readonly secretsFolder: string
-  /** Of a cron that names none. */
+  /** The zone of a cron that names none. */
   readonly zone: string
   readonly defaultMaxConcurrent: number
 }
@@ -95,7 +95,7 @@ const storeFileDefault = './.belfry/belfry.db'
 const secretsFolderDefault = './.belfry/secrets'
 const maxConcurrentDefault = 5
 
-/** Reads the options, and what the environment says besides. */
+/** Reads the options and the environment. */
 export function openingOf(options: unknown, environment: Environment): Opening {
   const value = givenOptions(options)
   const problems: Problem[] = []
@@ -112,7 +112,7 @@ export function openingOf(options: unknown, environment: Environment): Opening {
   return opening
 }
 
-/** A store that no URL names is refused when it is opened; beside other problems it is told with them. */
+/** A bad store URL is refused when the store is opened; beside other problems it is reported with them. */
 function givenOptions(options: unknown): z.output<typeof openInput> {
   const { value, problems } = read(openInput, options, 'the options of Belfry.open')
   const ofStore = value.store === undefined ? null : storeUrlProblem(value.store)

@@ -5,18 +5,18 @@ import type { OperationContext } from '../operations/operation-context.ts'
 export interface Behind {
   readonly context: OperationContext
   readonly events: Events
-  /** What a reference to a secret stands for, looked up anew each time. */
+  /** The value of a secret reference, looked up at each call. */
   readonly secretOf: (reference: { readonly secret: string }) => Promise<string>
 }
 
-/** What a method has begun, and what is closed together with the library. */
+/** What a method has started; it is closed together with the library. */
 export interface Begun {
   close(): void | Promise<void>
 }
 
-/** What a part brings to the library besides its verbs. */
+/** What a part adds to the library besides its verbs. */
 export interface LibraryPart {
-  /** Methods of a `Belfry`: each is called with what stands behind it, and with what the program gave. */
+  /** Methods of a `Belfry`: each receives its `Behind`, and the program's arguments. */
   // biome-ignore lint/suspicious/noExplicitAny: what a program gives to a method is the method's own matter.
   readonly methods?: Readonly<Record<string, (behind: Behind, ...given: any[]) => Promise<Begun>>>
 }

@@ -1,16 +1,16 @@
 import { isStart, nextStart, type Starts } from './starts.ts'
 
-/** What a fold answers for a sign that is no part of what is written. */
+/** The result of a fold for a character that does not count. */
 export const ignored = -1
 
 /**
- * Reads a text as the encoding that stands in it: line breaks, separators and other columns are left out, because an
- * encoder puts them where its lines end and not where the secret does.
+ * Reads a text as the encoding in it: line breaks, separators and other columns are left out, because an encoder puts them where
+ * its lines end and not where the secret does.
  */
 export interface Fold {
-  /** The sign to compare, or `ignored`. */
+  /** The character to compare, or `ignored`. */
   sign(code: number): number
-  /** The next place that must be read where nothing has begun yet. What stands before it begins nothing, and is as good as read. */
+  /** The next position that must be read where nothing has begun yet. No match begins before it. */
   skip(text: string, at: number, starts: Starts): number
 }
 
@@ -29,10 +29,10 @@ export function isLineBreak(code: number): boolean {
   return code === lineFeed || code === carriageReturn
 }
 
-/** Every sign counts. */
+/** Every character counts. */
 export const plain: Folding = () => ({ sign: (code) => code, skip: nextStart })
 
-/** Base64 of `base64`, `openssl` or PEM: broken into lines, perhaps indented, perhaps inside a JSON text. */
+/** Base64 from `base64`, `openssl` or PEM: broken into lines, perhaps indented, perhaps inside a JSON text. */
 export const unbroken: Folding = () => {
   let isEscape = false
   return {
@@ -46,7 +46,7 @@ export const unbroken: Folding = () => {
   }
 }
 
-/** Hexadecimal digits of either case with anything usual between them: `73 6b`, `73:6b`, `0x73, 0x6b`, `\x73\x6b`. */
+/** Hexadecimal digits of either case with the usual separators: `73 6b`, `73:6b`, `0x73, 0x6b`, `\x73\x6b`. */
 export const hex: Folding = () => {
   let isEscape = false
   return {
@@ -61,12 +61,12 @@ export const hex: Folding = () => {
   }
 }
 
-/** The middle column of `xxd`, `hexdump` and `od`: the digits without the offsets before them and the text behind. */
+/** The middle column of `xxd`, `hexdump` and `od`: the digits without the offsets before them and the text after. */
 export const dump: Folding = () => {
   let column: 'offset' | 'digits' | 'text' = 'offset'
   let offsetDigits = 0
   let blanks = 0
-  /** `xxd` writes a colon behind the offset, and then two blanks begin the text; others write them between digits. */
+  /** `xxd` writes a colon after the offset, and then two blanks begin the text; others write them between digits. */
   let hasColon = false
   return {
     sign(code) {
@@ -121,7 +121,7 @@ function isBlank(code: number): boolean {
   return code === space || code === tab || isLineBreak(code)
 }
 
-/** Behind a backslash these stand for a break in the text of a JSON value. */
+/** After a backslash these mean a break in a JSON text. */
 function isBreakLetter(code: number): boolean {
   return code === lowerN || code === lowerR || code === lowerT
 }

@@ -11,13 +11,13 @@ export interface DeadAttempt {
 }
 
 export interface LeftoverOptions {
-  /** Tells the instants that `leasedAt` is compared with. */
+  /** The clock that `leasedAt` is compared with. */
   readonly clock?: Pick<Clock, 'now'> | undefined
 }
 
-/** More than the kernel lets a program have by default. */
+/** More than the kernel allows a program by default. */
 const environmentBytesMax = 2 * 1024 * 1024
-/** A leftover may start another while it is being ended, so they are looked for until there are none. */
+/** A leftover may start another while it is being ended, so the search repeats until none is found. */
 const passesMax = 5
 const vanishMsMax = 5_000
 const pollMsMax = 50
@@ -25,12 +25,12 @@ const pollMsMax = 50
 const clockDifferenceMsMax = 5_000
 
 /**
- * Ends what attempts of dead workers left running on this machine, so that a run is not given out again while its last
+ * Ends processes that attempts of dead workers left running on this machine, so that a run is not leased again while its last
  * attempt still acts. Resolves to how many processes were found, when they are gone or cannot be ended.
  *
- * A leftover is a process of this user that has run, fence and claim of the attempt in its environment and started after
- * it was leased: descendants that left their group are found as well. Its whole group goes with it. Only Linux shows
- * the environment of others; elsewhere this does nothing, and the tether alone must do.
+ * A leftover is a process of this user that has run, fence and claim of the attempt in its environment and started after the
+ * lease: descendants that left their group are found as well. Its whole group is ended. Only Linux shows the environment of other
+ * processes; elsewhere this does nothing, and the tether alone must do.
  */
 export async function endLeftovers(
   attempts: readonly DeadAttempt[],
@@ -45,7 +45,7 @@ export async function endLeftovers(
     const found = await amongProcesses((pid) => leftover(pid, search))
     const known = ended.size
     for (const { pid, startTicks } of found) ended.add(`${pid} ${startTicks}`)
-    // Those that are still there after a pass are not ours to end, or hang in the kernel.
+    // Processes that are still there after a pass are not ours to end, or hang in the kernel.
     if (ended.size === known) break
     for (const row of found) await end(row, search.spared)
     await vanished(found)
@@ -73,16 +73,16 @@ async function leftover(pid: number, { wanted, bootedAt, spared }: Search): Prom
   return startedAt < attempt.leasedAt - clockDifferenceMsMax ? null : row
 }
 
-/** Looks once more just before: since it was found it may have ended, and its pid have been given to another. */
+/** Checks again just before: the process may have ended, and its pid may have been reused. */
 async function end({ pid, startTicks }: ProcessRow, spared: Spared): Promise<void> {
   const row = await processRow(pid)
   if (row?.startTicks !== startTicks) return
-  // Group 0 is one that cannot be seen from here, and to signal "-1" would be to signal everything.
+  // Group 0 cannot be seen from here, and a signal to "-1" would reach everything.
   const isWholeGroup = row.group > 1 && !spared.groups.has(row.group)
   try {
     process.kill(isWholeGroup ? -row.group : pid, 'SIGKILL')
   } catch {
-    // It ended by itself, or may not be ended by us; whether it is gone is looked at next.
+    // It ended by itself, or this user may not end it; the next check tells.
   }
 }
 
@@ -95,7 +95,7 @@ async function isOwn(pid: number): Promise<boolean> {
   }
 }
 
-/** What the process says it belongs to; `null` when it says nothing of the kind, or nothing to us. */
+/** The attempt in the environment of the process; `null` when there is none, or it is not readable. */
 async function keyInEnvironment(pid: number): Promise<string | null> {
   const environment = await startOfFile(`/proc/${pid}/environ`, environmentBytesMax)
   if (environment === null || !environment.includes('BELFRY_CLAIM=')) return null
@@ -112,7 +112,7 @@ function keyOf(...parts: readonly (string | undefined)[]): string {
   return parts.join('\0')
 }
 
-/** This process and those it descends from: to end one of them would be to end oneself. */
+/** This process and its ancestors, which must not be ended. */
 async function ownLine(): Promise<Spared> {
   const pids = new Set<number>()
   const groups = new Set<number>()
@@ -144,7 +144,7 @@ async function isRunning({ pid, startTicks }: ProcessRow): Promise<boolean> {
   return row !== null && row.startTicks === startTicks && !isOver(row)
 }
 
-/** When this machine started, by its wall clock of today; `null` where there is no table of processes to read. */
+/** When this machine booted, by its current wall clock; `null` where there is no table of processes to read. */
 async function bootInstant(clock: Pick<Clock, 'now'>): Promise<number | null> {
   try {
     const [seconds] = (await readFile('/proc/uptime', 'latin1')).split(' ')

@@ -1,13 +1,13 @@
 import { open, readdir } from 'node:fs/promises'
 
-/** What Linux tells of one process. */
+/** What Linux reports about one process. */
 export interface ProcessRow {
   readonly pid: number
   /** One letter; see `isOver`. */
   readonly state: string
   readonly parent: number
   readonly group: number
-  /** In ticks of 10 ms since the machine started. With the pid it names one process and never another. */
+  /** In ticks of 10 ms since boot. With the pid it identifies one process for ever. */
   readonly startTicks: number
 }
 
@@ -17,25 +17,22 @@ const rowBytesMax = 4_096
 /** Enough for the threads that read files; more at once would only wait, with their buffers. */
 const readsAtOnce = 16
 
-/** Whether a process has ended and only waits for its parent to notice. It runs nothing any more. */
+/** Whether a process is a zombie: it has ended and waits for its parent. */
 export function isOver({ state }: ProcessRow): boolean {
   return state === 'Z' || state === 'X' || state === 'x'
 }
 
-/** The process now, or `null` when there is none with that pid. */
+/** The process now, or `null` when no process has that pid. */
 export async function processRow(pid: number): Promise<ProcessRow | null> {
   const text = (await startOfFile(`/proc/${pid}/stat`, rowBytesMax))?.toString('latin1')
   if (text === undefined) return null
-  // The name of the program is in brackets and may itself hold blanks and brackets.
+  // The name of the program is in brackets and may itself contain blanks and brackets.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const [state = 'X', parent, group] = fields
   return { pid, state, parent: Number(parent), group: Number(group), startTicks: Number(fields[19]) }
 }
 
-/**
- * Looks at all processes, some at a time and off the event loop, and answers what was found in them. Elsewhere than on
- * Linux there is nothing to look at.
- */
+/** Checks all processes, some at a time and off the event loop, and returns what was found. Outside Linux it finds nothing. */
 export async function amongProcesses<Found>(look: (pid: number) => Promise<Found | null>): Promise<Found[]> {
   const pids = await numbersIn('/proc')
   const found: Found[] = []
@@ -58,7 +55,7 @@ async function numbersIn(folder: string): Promise<number[]> {
   }
 }
 
-/** The beginning of a file of the kernel, whose length is not known before; `null` when it is gone or not ours to read. */
+/** The beginning of a kernel file, whose length is not known before; `null` when it is gone or not readable. */
 export async function startOfFile(path: string, bytesMax: number): Promise<Buffer | null> {
   try {
     const file = await open(path, 'r')
@@ -68,7 +65,7 @@ export async function startOfFile(path: string, bytesMax: number): Promise<Buffe
       await file.close()
     }
   } catch {
-    // Processes end while one looks at them, and those of other users are closed to us.
+    // Processes end meanwhile, and those of other users are not readable.
     return null
   }
 }

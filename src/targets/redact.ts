@@ -3,32 +3,32 @@ import type { Secret } from './secret.ts'
 import { type Form, type Reading, readingsOf } from './secret-encodings.ts'
 
 /**
- * What looks like the beginning of a secret at the end of a line is held back until the next line shows what it is. Fewer signs than
- * these are given out, or every other line would wait for the next one.
+ * A possible beginning of a secret at the end of a line is held back until the next line decides. Fewer characters than these are
+ * passed on, or every other line would wait for the next one.
  */
 const heldOverBreakMin = 4
 
 /**
- * How many signs that a fold leaves out may stand inside what looks like the beginning of a secret: so many in all, and so many for
- * each sign that counts. A dump has two or three for each. Without a limit, the beginning of a secret and endless blanks would be held
- * in memory for ever, and no limit of an output would apply to them.
+ * How many ignored characters a possible beginning of a secret may contain: this many in all, and so many for each character that
+ * counts. A dump has two or three for each. Without a limit, the beginning of a secret and endless blanks would be held in memory
+ * for ever, and no limit of an output would apply to them.
  */
 const ignoredMax = 4_096
 const ignoredPerSignMax = 8
 
-/** Where a reader of a trie stands that has seen no beginning of anything. */
+/** The trie node at which nothing has begun. */
 const nothingBegun = 0
 
 export interface Redactor {
-  /** The next piece, without what may yet turn out to be the beginning of a secret. */
+  /** The next piece, without a possible beginning of a secret at its end. */
   add(text: string): string
-  /** What was held back. */
+  /** The held back rest. */
   end(): string
 }
 
 /**
- * Puts `[secret NAME]` in the place of each secret, also where it is written for a URL, in JSON, in base64 or in hexadecimal digits,
- * and where line breaks, blanks or the other columns of a dump stand in between.
+ * Replaces each secret by `[secret NAME]`, also where it is encoded for a URL, in JSON, in base64 or in hexadecimal digits, and
+ * where line breaks, blanks or the other columns of a dump are in between.
  */
 export function redact(text: string, secrets: readonly Secret[]): string {
   const stream = redactor(secrets)
@@ -36,8 +36,8 @@ export function redact(text: string, secrets: readonly Secret[]): string {
 }
 
 /**
- * Redacts a text that comes in pieces, so that a secret cut in two is found as well. However the text is cut, all pieces
- * together are what `redact` makes of the whole.
+ * Redacts a text that comes in pieces, so that a split secret is found as well. However the text is split, all pieces together
+ * equal `redact` of the whole.
  */
 export function redactor(secrets: readonly Secret[]): Redactor {
   const readings = readingsOf(secrets)
@@ -46,15 +46,15 @@ export function redactor(secrets: readonly Secret[]): Redactor {
   return { add: (text) => stream.add(text), end: () => stream.end() }
 }
 
-/** A part of the text in which secrets stand. Where they overlap it is one part, or the rest of one would stay. */
+/** A part of the text that contains secrets. Overlapping secrets make one part, or the rest of one would stay. */
 interface Stretch {
   readonly start: number
   readonly end: number
-  /** The longest of them, by which the whole is called. */
+  /** The longest of them, which gives the name. */
   readonly form: Form
 }
 
-/** A form that has ended. */
+/** A form that was found, by its end. */
 interface Found {
   readonly start: number
   readonly end: number
@@ -62,15 +62,15 @@ interface Found {
   readonly reader: Reader
 }
 
-/** Places are counted from the beginning of all pieces together. */
+/** Positions are counted from the beginning of all pieces together. */
 class Stream {
   readonly #readers: readonly Reader[]
   #readTo = 0
-  /** What was read and not yet given out, from a place on. What certainly is a secret's is let go at once. */
+  /** Text that was read and not yet passed on, from a position on. Text that certainly belongs to a secret is dropped at once. */
   #held = ''
   #heldFrom = 0
   #stretches: Stretch[] = []
-  /** The last stretch goes on to the end of its line. */
+  /** The last stretch extends to the end of its line. */
   #isToLineEnd = false
 
   constructor(readings: readonly Reading[]) {
@@ -90,7 +90,7 @@ class Stream {
     return this.#released(this.#settledTo())
   }
 
-  /** By the places at which they end. Each reader reads the whole piece by itself, since it skips what begins nothing to it. */
+  /** In order of their ends. Each reader reads the whole piece, since each skips different text. */
   #foundIn(piece: string, from: number): Found[] {
     const found: Found[] = []
     for (const reader of this.#readers) reader.read(piece, from, found)
@@ -101,14 +101,14 @@ class Stream {
     return this.#released(this.#readTo)
   }
 
-  /** Up to where nothing that is read later can change anything. */
+  /** Up to where no later text can change anything. */
   #settledTo(): number {
     const open = Math.min(...this.#readers.map((reader) => reader.openFrom), this.#readTo)
     const last = this.#isToLineEnd ? this.#stretches.at(-1) : undefined
     return Math.min(open, last?.start ?? open)
   }
 
-  /** Lets a stretch that takes the rest of its line go on, up to a place at most. */
+  /** Extends a stretch that takes the rest of its line, up to a position at most. */
   #goOn(piece: string, from: number, until: number): void {
     const last = this.#isToLineEnd ? this.#stretches.pop() : undefined
     if (last === undefined) return
@@ -129,7 +129,7 @@ class Stream {
     this.#stretches.push({ start, end, form: longest })
   }
 
-  /** Gives out what nothing that begins at this place or later can change. */
+  /** Passes on the text that nothing from this position on can change. */
   #released(until: number): string {
     const parts: string[] = []
     const isFinal = this.#stretches.findIndex(({ end }) => end > until)
@@ -144,7 +144,7 @@ class Stream {
     return parts.join('')
   }
 
-  /** Lets go of what is held up to a place, and answers it. */
+  /** Removes and returns the held text up to a position. */
   #taken(until: number): string {
     const length = Math.max(0, until - this.#heldFrom)
     const taken = this.#held.slice(0, length)
@@ -154,16 +154,16 @@ class Stream {
   }
 }
 
-/** Reads the signs in one way, and knows where those stand that may belong together. */
+/** Reads the text in one way, and keeps the positions of characters that may belong together. */
 class Reader {
   readonly toLineEnd: boolean
   readonly #reading: Reading
   readonly #fold: Fold
-  /** The places of the signs that counted last, as many as the longest form has. */
+  /** The positions of the last counted characters, as many as the longest form has. */
   readonly #places: Float64Array
   #count = 0
   #node = 0
-  /** What stands before it is given out already. */
+  /** Text before it is already passed on. */
   #floor = 0
 
   constructor(reading: Reading) {
@@ -173,11 +173,11 @@ class Reader {
     this.toLineEnd = reading.toLineEnd
   }
 
-  /** Reads a piece that begins at a place, and adds what ends in it. */
+  /** Reads a piece that begins at a position, and adds the forms that end in it. */
   read(piece: string, from: number, found: Found[]): void {
     const { starts } = this.#reading
     for (let at = 0; at < piece.length; at++) {
-      // Nearly all that is ever read begins nothing.
+      // Nearly all text begins nothing.
       if (this.#node === nothingBegun) at = this.#fold.skip(piece, at, starts)
       if (at === piece.length) return
       const form = this.#readSign(piece.charCodeAt(at), from + at)
@@ -185,7 +185,7 @@ class Reader {
     }
   }
 
-  /** The longest form that ends with this sign. */
+  /** The longest form that ends with this character. */
   #readSign(code: number, place: number): Form | null {
     const sign = this.#fold.sign(code)
     if (sign === ignored) {
@@ -201,7 +201,7 @@ class Reader {
     return ended === -1 ? null : (forms[ended] as Form)
   }
 
-  /** Goes back to a shorter beginning, or to none, while too many ignored signs stand inside the longest one. */
+  /** Falls back to a shorter beginning, or to none, while the longest one contains too many ignored characters. */
   #letGo(place: number): void {
     while (this.#node !== nothingBegun) {
       const length = this.#openLength
@@ -216,7 +216,7 @@ class Reader {
     return Math.max(this.#floor, this.#placeOfLast(length))
   }
 
-  /** Where that begins which may yet turn out to be a form. */
+  /** Where a possible form begins. */
   get openFrom(): number {
     const length = this.#openLength
     return length === 0 ? Number.POSITIVE_INFINITY : Math.max(this.#floor, this.#placeOfLast(length))
@@ -226,7 +226,7 @@ class Reader {
     return this.#reading.trie.openLength(this.#node)
   }
 
-  /** The place at which the last so many signs began. */
+  /** The position at which the last so many characters began. */
   #placeOfLast(length: number): number {
     return this.#places[(this.#count - length) % this.#places.length] as number
   }

@@ -3,9 +3,9 @@ import type { Secret } from './secret.ts'
 import { type Starts, startsOf } from './starts.ts'
 import { Trie } from './trie.ts'
 
-/** Shorter secrets occur by chance, and taking them out would leave no readable text. */
+/** Shorter secrets occur by chance, and redacting them would leave no readable text. */
 const valueLengthMin = 4
-/** A line of a secret that has several is taken out by itself when it is long enough to be no mere bracket. */
+/** A line of a multi-line secret is redacted by itself when it is long enough not to be a mere bracket. */
 const lineLengthMin = 8
 /** A shorter secret, read across blanks, is found in ordinary sentences. */
 const wrappedLengthMin = 16
@@ -16,21 +16,21 @@ export interface Form {
   readonly name: string
 }
 
-/** A way of reading a text, and everything that must not be found in it when it is read so. */
+/** A way of reading a text, and the forms to search for in it. */
 export interface Reading {
   readonly folding: Folding
   readonly trie: Trie
   /** Where one of them may begin. */
   readonly starts: Starts
   readonly forms: readonly Form[]
-  /** Whether the rest of the line is taken as well: a dump shows the bytes again as text behind their digits. */
+  /** Whether the rest of the line is redacted too: a dump shows the bytes again as text after their digits. */
   readonly toLineEnd: boolean
 }
 
-/** A command's two streams and each header of an answer are read with the same secrets. */
+/** A command's two streams and each header of an answer use the same secrets. */
 const known = new WeakMap<readonly Secret[], readonly Reading[]>()
 
-/** How a text is to be read so that none of these secrets stays in it. Empty when there is nothing to find. */
+/** The ways of reading in which all these secrets are found. Empty when there is nothing to find. */
 export function readingsOf(secrets: readonly Secret[]): readonly Reading[] {
   const found = known.get(secrets) ?? made(secrets)
   known.set(secrets, found)
@@ -50,7 +50,7 @@ function made(secrets: readonly Secret[]): Reading[] {
   ]
 }
 
-/** The secrets, and the lines of those that have several. */
+/** The secrets, and the lines of multi-line ones. */
 function textsIn(secrets: readonly Secret[]): Secret[] {
   return secrets.flatMap(({ name, value }) => {
     if (value.length < valueLengthMin) return []
@@ -60,7 +60,7 @@ function textsIn(secrets: readonly Secret[]): Secret[] {
   })
 }
 
-/** Every form once, by the name of the first secret that is written so. */
+/** Every form once, with the name of the first secret that has it. */
 function searched(texts: readonly Secret[], formsOf: (text: string) => string[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const { name, value } of texts) {
@@ -84,7 +84,7 @@ function unbrokenForms(text: string): string[] {
   return [...(whole.length < wrappedLengthMin ? [] : [whole]), ...base64Forms(text)]
 }
 
-/** Those who write URLs differ in which signs they leave as they are, and in the case of the digits. */
+/** URL encoders differ in the characters they keep, and in the case of the digits. */
 function urlForms(text: string): string[] {
   const whole = text.toWellFormed()
   const component = encodeURIComponent(whole)
@@ -101,8 +101,8 @@ function jsonForms(text: string): string[] {
 }
 
 /**
- * Base64 writes three bytes as four signs, so a secret inside something longer, such as `user:password`, looks different
- * at each of three offsets. Of each the signs are taken that the secret alone decides.
+ * Base64 writes three bytes as four characters, so a secret inside something longer, such as `user:password`, looks different at
+ * each of three offsets. For each offset only the characters that depend on the secret alone are used.
  */
 function base64Forms(text: string): string[] {
   const bytes = Buffer.from(text)
@@ -114,7 +114,7 @@ function base64Forms(text: string): string[] {
   return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''))]
 }
 
-/** Byte by byte, as arrays and escapes in source code, and as words of two bytes with the second one first (`hexdump`, `od -x`). */
+/** Byte by byte, as arrays and escapes in source code, and as little-endian words of two bytes (`hexdump`, `od -x`). */
 function hexForms(text: string): string[] {
   const bytes = Buffer.from(text)
   const digits = bytes.toString('hex')

@@ -13,11 +13,11 @@ import { isSecretName, secretNameExpected } from '../core/secret-name.ts'
  *   const stream = redactor(secrets)               // likewise, for one that comes in pieces
  *   attempt.output(stream.add(piece)); …; attempt.output(stream.end())
  *
- * A secret that cannot be had throws before anything was begun. `unavailable` is what an operator can mend, so the run
- * may be tried again; `invalid` is a target that never was right.
+ * A missing secret throws before anything was begun. `unavailable` is what an operator can fix, so the run may be
+ * retried; `invalid` is a target that was never valid.
  */
 
-/** What stands in a target for a secret: an object with this field and no other. */
+/** A reference to a secret in a target: an object with this field and no other. */
 export interface SecretReference {
   readonly secret: string
 }
@@ -28,30 +28,30 @@ export interface Secret {
 }
 
 export interface SecretSources {
-  /** Where `BELFRY_SECRET_NAME` and `BELFRY_SECRET_NAME_FILE` are looked up. */
+  /** Contains `BELFRY_SECRET_NAME` and `BELFRY_SECRET_NAME_FILE`. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The folder with one file a secret, `.belfry/secrets`; `null` where there is none. */
+  /** The folder with one file per secret, `.belfry/secrets`; `null` where there is none. */
   readonly folder: string | null
 }
 
 export interface Resolved {
-  /** A copy with each reference replaced by its value; the same thing when it has none. */
+  /** A copy with each reference replaced by its value; the same object when it has none. */
   readonly value: unknown
-  /** The secrets that were used, each once. */
+  /** The used secrets, each once. */
   readonly secrets: readonly Secret[]
 }
 
 export interface SecretResolver {
-  /** Replaces every reference, however deep. Each call looks anew, so that a changed secret counts from then on. */
+  /** Replaces every reference, at any depth. Each call reads the secrets again, so that a changed secret counts from then on. */
   resolve(value: unknown): Promise<Resolved>
 }
 
 const root = 0
 const secretBytesMax = 32 * 1024
-/** With a newline at its end, and a byte more to see that it is too long. */
+/** With a newline at its end, and one more byte to detect that it is too long. */
 const fileBytesMax = secretBytesMax + 3
 
-/** An object whose only field is `secret`, be that a good name or not. With more fields it is ordinary data. */
+/** An object whose only field is `secret`, with a valid name or not. With more fields it is ordinary data. */
 export function isSecretReference(value: unknown): value is { readonly secret: unknown } {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'secret')) return false
   return Object.keys(value).length === 1
@@ -84,8 +84,8 @@ function filled(value: unknown, found: ReadonlyMap<string, string>): unknown {
 
 function checkedName(name: unknown): string {
   if (isSecretName(name)) return name
-  // A value that was written where the name belongs must not be shown.
-  throw new BelfryError('invalid', `A secret's name is not right: it needs ${secretNameExpected}.`)
+  // The name may be the secret itself, in the wrong place, so it is not shown.
+  throw new BelfryError('invalid', `A secret's name is not valid: it needs ${secretNameExpected}.`)
 }
 
 async function secretValue(name: string, { env, folder }: SecretSources): Promise<string> {
@@ -94,7 +94,7 @@ async function secretValue(name: string, { env, folder }: SecretSources): Promis
   if (given !== undefined) return checkedValue(name, given, `the variable ${variable}`)
   const named = env[`${variable}_FILE`]
   if (named !== undefined) {
-    // Whoever named the file chose its mode; a mounted secret is often readable for all inside its container.
+    // The operator who named the file chose its mode; a mounted secret is often world-readable inside its container.
     const file = { name, path: named, place: `the file that ${variable}_FILE names`, isPrivate: false }
     const found = await secretInFile(file)
     if (found === null) throw refused(name, `${file.place} does not exist`)
@@ -103,24 +103,24 @@ async function secretValue(name: string, { env, folder }: SecretSources): Promis
   const path = folder === null ? null : join(folder, name)
   const found = path === null ? null : await secretInFile({ name, path, place: `the file ${path}`, isPrivate: true })
   if (found !== null) return found
-  const nowhere = path === null ? 'no folder of secrets (.belfry/secrets) to look in' : `no file ${path}`
+  const nowhere = path === null ? 'no folder of secrets (.belfry/secrets)' : `no file ${path}`
   throw new BelfryError(
     'unavailable',
     `The secret ${name} is missing: ${variable} and ${variable}_FILE are not set, and there is ${nowhere}.`,
-    { hint: 'Give it in one of these places, where the worker runs.', details: { secret: name } },
+    { hint: 'Set it in one of these places on the worker’s machine.', details: { secret: name } },
   )
 }
 
 interface SecretFile {
   readonly name: string
   readonly path: string
-  /** How messages call it. What a variable holds is never shown: it may be the secret itself, put in the wrong one. */
+  /** Its name in messages. The content of a variable is never shown: it may be the secret itself, in the wrong one. */
   readonly place: string
   /** Whether it is refused when others have rights to it, or own it. */
   readonly isPrivate: boolean
 }
 
-/** What a file holds without the newline that editors end it with; `null` when there is no such file. */
+/** The content of a file without the newline that editors add; `null` when there is no such file. */
 async function secretInFile(file: SecretFile): Promise<string | null> {
   const bytes = await bytesOf(file)
   if (bytes === null) return null
@@ -135,7 +135,7 @@ async function secretInFile(file: SecretFile): Promise<string | null> {
 async function bytesOf({ name, path, place, isPrivate }: SecretFile): Promise<Buffer | null> {
   let handle: FileHandle | undefined
   try {
-    // One handle, so that what is judged is what is read. It does not wait for a writer, should this be a pipe.
+    // One handle, so that the checked file is the one that is read. Non-blocking, in case it is a pipe without a writer.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stat = await handle.stat()
     const wrong = stat.isFile() ? (isPrivate ? rightsProblem(stat) : null) : 'is no file'
@@ -144,7 +144,7 @@ async function bytesOf({ name, path, place, isPrivate }: SecretFile): Promise<Bu
     return buffer.subarray(0, bytesRead)
   } catch (error) {
     if (error instanceof BelfryError) throw error
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'for no known reason'
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'for an unknown reason'
     if (code === 'ENOENT') return null
     throw refused(name, `${place} cannot be read (${code})`)
   } finally {
@@ -152,7 +152,7 @@ async function bytesOf({ name, path, place, isPrivate }: SecretFile): Promise<Bu
   }
 }
 
-/** Another user who owns the file has chosen what it says; root could do so anyway. */
+/** Another user who owns the file has chosen its content; root could do so anyway. */
 function rightsProblem({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): string | null {
   const own = process.geteuid?.()
   if (own !== undefined && uid !== own && uid !== root) {
@@ -165,7 +165,7 @@ function rightsProblem({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): string | nul
 
 function checkedValue(name: string, value: string, place: string): string {
   if (value === '') throw refused(name, `${place} is empty`)
-  // Neither an argument, a variable nor a header can carry it, and the error that says so would show the value.
+  // Neither an argument, a variable nor a header can carry it, and the error would show the value.
   if (value.includes('\0')) throw refused(name, `${place} holds a NUL character`)
   if (Buffer.byteLength(value) > secretBytesMax) throw refused(name, `${place} holds over ${secretBytesMax} bytes`)
   return value

@@ -1,20 +1,20 @@
 /**
- * Where nothing has begun yet, most signs begin nothing: none of the texts that are searched for begins with them, or none goes on with
- * the sign that follows. This table says by a sign and the next one whether the first has to be read.
+ * Where nothing has begun yet, most characters begin nothing: no searched text begins with them, or none continues with the next
+ * character. This table says for a character and the next one whether the first has to be read.
  */
 export type Starts = Uint8Array
 
 const [isNone, isMaybe, isOne] = [0, 1, 2] as const
 
-/** All signs beyond ASCII share one entry. */
+/** All characters beyond ASCII share one entry. */
 const beyondAscii = 128
-/** In the place of the next sign, where that has not come yet. */
+/** Stands for the next character, where that has not arrived yet. */
 const notYet = 129
 const width = 130
-/** It is always read: what stands behind it may mean something else. */
+/** Always read: the characters after it may mean something else. */
 const backslash = 92
 
-/** The table for these texts. `signOf` tells as what a sign of the other text is compared, negative where it is left out. */
+/** The table for these texts. `signOf` maps a character of the other text to the one it is compared as, negative where it is ignored. */
 export function startsOf(signOf: (code: number) => number, texts: Iterable<string>): Starts {
   const starts = new Uint8Array(width * width)
   const codes = Array.from({ length: beyondAscii + 1 }, (_, code) => code)
@@ -32,13 +32,13 @@ export function startsOf(signOf: (code: number) => number, texts: Iterable<strin
   return starts.fill(isOne, backslash * width, (backslash + 1) * width)
 }
 
-/** Whether a text may begin at a place, or something stands there that is always read. */
+/** Whether a text may begin at a position, or a character there is always read. */
 export function isStart(text: string, at: number, starts: Starts): boolean {
   const next = at + 1 < text.length ? Math.min(text.charCodeAt(at + 1), beyondAscii) : notYet
   return starts[Math.min(text.charCodeAt(at), beyondAscii) * width + next] !== isNone
 }
 
-/** The next such place, from one on; the length of the text where there is none. */
+/** The next such position, from one on; the length of the text where there is none. */
 export function nextStart(text: string, from: number, starts: Starts): number {
   const last = text.length - 1
   let code = Math.min(text.charCodeAt(from), beyondAscii)
@@ -51,7 +51,7 @@ export function nextStart(text: string, from: number, starts: Starts): number {
   return isStart(text, last, starts) ? last : text.length
 }
 
-/** Whether a text may begin at a place and go on behind signs that are left out. */
+/** Whether a text may begin at a position and continue after ignored characters. */
 function goesOnBehind(text: string, at: number, starts: Starts): boolean {
   const row = Math.min(text.charCodeAt(at), beyondAscii) * width
   let behind = at + 2

@@ -1,13 +1,12 @@
 import { isSecretName, secretNameExpected } from '../core/secret-name.ts'
 import { isSecretReference } from './secret.ts'
 
-/** One thing that is wrong with a target. */
 export interface TargetProblem {
-  /** Where it is inside the target: `command[2]`, `http.headers["x-id"]`. */
+  /** Its path inside the target: `command[2]`, `http.headers["x-id"]`. */
   readonly field: string
-  /** What is wrong, as a clause after the field's name. */
+  /** The problem, as a clause after the field's name. */
   readonly problem: string
-  /** What would be right. */
+  /** The correction. */
   readonly expected: string
 }
 
@@ -17,7 +16,7 @@ export function problemAt(field: string, problem: string, expected: string): Tar
 
 const itemProblemsMax = 100
 
-/** What is wrong with the items of a list, until that is more than a refusal tells; the items behind are counted. */
+/** The problems of the items of a list, up to a limit; the remaining items are counted. */
 export function problemsAmong(
   items: readonly unknown[],
   field: string,
@@ -34,7 +33,7 @@ export function problemsAmong(
   return problems
 }
 
-/** What is wrong with what `{ secret: … }` names. It is never shown: it may be the secret itself, in the wrong place. */
+/** The problems of the name in `{ secret: … }`. The name is never shown: it may be the secret itself, in the wrong place. */
 export function secretProblems(name: unknown, field: string): TargetProblem[] {
   return isSecretName(name) ? [] : [problemAt(`${field}.secret`, 'is no name of a secret', secretNameExpected)]
 }
@@ -45,7 +44,7 @@ export function unicodeProblems(text: string, field: string): TargetProblem[] {
 
 const shownLengthMax = 60
 
-/** A value after the word "is", never long enough to hide the sentence. */
+/** A value after the word "is", shortened. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === null) return 'null'

@@ -1,26 +1,26 @@
-/** Where a reader stands that has seen nothing which could be a beginning. */
+/** The node at which nothing has begun. */
 const root = 0
 
 /**
- * Many texts, to be found all at once in another that is read sign by sign (Aho and Corasick). However long they are and
- * however much they are like each other or like what is read, each sign costs the same few steps: comparing text by text
- * would cost the product of the lengths where both repeat themselves, and whoever writes the one may know the other.
+ * Searches many texts at once in another that is read character by character (Aho-Corasick). However long or similar they are,
+ * each character costs the same few steps: comparing text by text would cost the product of the lengths where both repeat
+ * themselves, and an attacker who writes one may know the other.
  *
- * A node stands for a beginning that some of the texts have. Trees of this size are numbers in arrays, not objects.
+ * A node stands for a common beginning of some texts. Trees of this size are numbers in arrays, not objects.
  */
 export class Trie {
-  /** The sign that leads to a node from the one before it. */
+  /** The character that leads to a node. */
   readonly #sign: Uint16Array
   readonly #firstChild: Int32Array
   readonly #nextSibling: Int32Array
   readonly #length: Int32Array
-  /** The longest other beginning that a node's ends with: where to go on when the next sign does not fit. */
+  /** The longest other beginning that is a suffix of the node's: where to continue when the next character does not fit. */
   readonly #fallback: Int32Array
-  /** The longest text that a node's beginning ends with, by its number; -1 where there is none. */
+  /** The longest text that is a suffix of the node's beginning, by its number; -1 where there is none. */
   readonly #ended: Int32Array
-  /** The longest beginning that a node's ends with, itself perhaps, and that is not yet a whole text. */
+  /** The longest suffix of a node's beginning, possibly all of it, that is a beginning and not yet a whole text. */
   readonly #open: Int32Array
-  /** Where the signs lead from the root that most texts are written with. */
+  /** The children of the root, for the most common characters. */
   readonly #fromRoot = new Int32Array(128)
   #size = 1
 
@@ -37,27 +37,27 @@ export class Trie {
     this.#link()
   }
 
-  /** Where one stands after one more sign. */
+  /** The node after one more character. */
   next(node: number, sign: number): number {
     for (let at = node; at !== root; at = this.#at(this.#fallback, at)) {
       const child = this.#childOf(at, sign)
       if (child !== root) return child
     }
-    // Nearly all that is ever read is no secret, and ends here.
+    // Nearly all text is no secret, and ends here.
     return sign < this.#fromRoot.length ? this.#at(this.#fromRoot, sign) : this.#childOf(root, sign)
   }
 
-  /** The longest text that has ended here, by its number; -1 when none has. */
+  /** The number of the longest text that has ended here; -1 when none has. */
   ended(node: number): number {
     return this.#at(this.#ended, node)
   }
 
-  /** How many of the signs read last may yet turn out to be the beginning of a text. */
+  /** How many of the last read characters may be the beginning of a text. */
   openLength(node: number): number {
     return this.#at(this.#length, this.#at(this.#open, node))
   }
 
-  /** Where one stands who gives up the longest beginning that is still open. */
+  /** The node after giving up the longest open beginning. */
   shorter(node: number): number {
     return this.#at(this.#fallback, this.#at(this.#open, node))
   }
@@ -81,7 +81,7 @@ export class Trie {
     return child
   }
 
-  /** Level by level, because what a node falls back to is shorter than itself. */
+  /** Level by level, because a node's fallback is shorter than itself. */
   #link(): void {
     const order = new Int32Array(this.#size)
     let known = 1

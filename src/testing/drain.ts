@@ -2,7 +2,7 @@ import { parseDuration } from '../core/duration.ts'
 import { BelfryError } from '../core/error.ts'
 import type { TestClock } from './test-clock.ts'
 
-/** What of a `Belfry` is needed to move it through time. */
+/** The part of a `Belfry` that `drain` needs. */
 export interface Drained {
   drain(): Promise<void>
   nextInstant(): Promise<number | null>
@@ -19,8 +19,8 @@ export interface DrainOptions {
 const stopsMax = 1_000_000
 
 /**
- * Does all that is due and answers when it has ended. With a clock, time then passes from each instant at which something
- * happens to the next, so that a month of schedules is over in as long as its handlers take.
+ * Executes everything due and resolves when it has ended. With a clock, time then passes from each instant with an event to the
+ * next, so that a month of schedules takes as long as its handlers.
  */
 export async function drain(belfry: Drained, options?: DrainOptions): Promise<void> {
   await belfry.drain()
@@ -30,7 +30,7 @@ export async function drain(belfry: Drained, options?: DrainOptions): Promise<vo
   for (let stops = 0; clock.now() < endsAt; stops++) {
     if (stops === stopsMax) {
       throw new BelfryError('failure', `Something was due at ${stopsMax} instants before the drain was over.`, {
-        hint: 'Drain a shorter time, or look for a schedule or handler that makes work without end.',
+        hint: 'Drain a shorter time, or find the schedule or handler that makes endless work.',
       })
     }
     const next = (await belfry.nextInstant()) ?? endsAt

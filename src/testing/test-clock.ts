@@ -6,7 +6,7 @@ interface Alarm {
   readonly act: () => void
 }
 
-/** A clock that stands still until it is told to move. What was set to go off meanwhile goes off as it moves. */
+/** A clock that stands still until it is advanced. Timers fire as it advances. */
 export class TestClock implements Clock {
   #now: number
   #monotonic = 0
@@ -24,7 +24,6 @@ export class TestClock implements Clock {
     return this.#monotonic
   }
 
-  /** Time passes. */
   advance(ms: number): void {
     if (!(ms >= 0)) {
       throw new BelfryError('invalid', `Time cannot pass by ${ms} ms.`, {
@@ -46,7 +45,7 @@ export class TestClock implements Clock {
     return () => this.#alarms.delete(alarm)
   }
 
-  /** Somebody sets the wall clock, forwards or back; no time passes by that. */
+  /** Sets the wall clock, forwards or back; no time passes. */
   set(now: number): void {
     this.#now = now
   }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { dirname } from 'node:path'
 import { BelfryError } from '../core/error.ts'
 
-/** A file of lines that only this user can write. A write replaces the file whole, so that a reader never sees half of it. */
+/** A file of lines that only this user can write. A write replaces the whole file, so that a reader never sees half of it. */
 export class LineFile {
   readonly path: string
 
@@ -25,7 +25,7 @@ export class LineFile {
   }
 }
 
-/** Refuses a path with a line break: its second line would stand for whatever it names. */
+/** Refuses a path with a line break: its second line would name another path. */
 export function refuseLineBreak(path: string): void {
   if (!path.includes('\n')) return
   throw new BelfryError('invalid', `${JSON.stringify(path)} has a line break in its name.`, {

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, realpathSync, type Stats } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
-/** Another user who can decide what a store says, and by what. */
+/** Another user who can change a store, and the path that allows it. */
 export interface Stranger {
   readonly path: string
   /** The id of the user; `null` where every user of the machine can write. */
@@ -11,16 +11,16 @@ export interface Stranger {
 const root = 0
 const otherUsersWrite = 0o002
 const sticky = 0o1000
-/** Excuses every folder that all users can write. */
+/** Ignores that all users can write a folder. */
 const openToAll = otherUsersWrite
-/** SQLite reads what lies beside its file as part of it. */
+/** SQLite reads these files beside its own as part of it. */
 const besides = ['', '-wal', '-shm', '-journal']
 
 /**
- * Finds everybody who could put another store in the place of this one, or write to it: the owners of its files, of the
- * folders between the current folder and the store, and of every folder above, whose owner can rename what lies in it; and
- * all users where one of the former is open to everybody. Root is no stranger as the owner of a folder, because root can do
- * anything anyway. A group is none either: its owner chose it.
+ * Finds all users who could replace this store, or write to it: the owners of its files, of the folders between the current
+ * folder and the store, and of every folder above, whose owner can rename its entries; and all users where one of the former is
+ * world-writable. Root is no stranger as the owner of a folder, because root can do anything anyway. A group is none either: the
+ * owner chose it.
  */
 export function strangersAt(file: string, { from }: { readonly from: string }): Stranger[] {
   const own = process.geteuid?.()
@@ -31,7 +31,7 @@ export function strangersAt(file: string, { from }: { readonly from: string }): 
     return [
       ...foldersBetween(resolve(from), dirname(folder)).flatMap((each) => strangersBesideRoot(each, own, sticky)),
       ...ownersAbove(dirname(folder), own),
-      // What is missing can be added by everybody even where nothing can be taken away.
+      // In a sticky folder any user can add a missing file, even where none can remove one.
       ...strangersBesideRoot(folder, own, 0),
       ...besides.flatMap((ending) => strangersToFile(join(folder, basename(path) + ending), own)),
     ]
@@ -39,7 +39,7 @@ export function strangersAt(file: string, { from }: { readonly from: string }): 
   return [...new Map(found.map((each) => [each.path, each])).values()]
 }
 
-/** Finds everybody but root who could have written a file, or put it where it lies. */
+/** Finds all users but root who could have written a file, or put it there. */
 export function strangersOfFile(file: string): Stranger[] {
   const own = process.geteuid?.()
   if (own === undefined || !existsSync(file)) return []
@@ -52,7 +52,7 @@ export function strangersOfFile(file: string): Stranger[] {
   return [...new Map(found.map((each) => [each.path, each])).values()]
 }
 
-/** The folders from one up to another that stands above it; only that one where it does not. */
+/** The folders from one up to another above it; only that one where it is not above. */
 function foldersBetween(low: string, high: string): string[] {
   const found: string[] = []
   for (let here = low; ; here = dirname(here)) {
@@ -63,8 +63,8 @@ function foldersBetween(low: string, high: string): string[] {
 }
 
 /**
- * Users other than root who own a folder above. That all users can write such a folder is not asked: volumes of containers
- * and folders of build machines are often open to all, and hold the folders of one user.
+ * Users other than root who own a folder above. World-writable folders above are ignored: volumes of containers and folders of
+ * build machines are often open to all, and hold the folders of one user.
  */
 function ownersAbove(folder: string, own: number): Stranger[] {
   const above = dirname(folder)
@@ -72,7 +72,7 @@ function ownersAbove(folder: string, own: number): Stranger[] {
   return [...strangersBesideRoot(above, own, openToAll), ...ownersAbove(above, own)]
 }
 
-/** Of what root may own; a bit of the mode may excuse that everybody can write it. */
+/** For paths that root may own; a mode bit may excuse that all users can write it. */
 function strangersBesideRoot(path: string, own: number, excusedBy: number): Stranger[] {
   const stats = statsOf(path)
   if (stats === undefined) return []
@@ -80,7 +80,7 @@ function strangersBesideRoot(path: string, own: number, excusedBy: number): Stra
   return isOpenToAll(stats) && (stats.mode & excusedBy) === 0 ? [{ path, user: null }] : []
 }
 
-/** In a container without root the folders of root appear as those of whoever owns the topmost one. */
+/** In a rootless container the folders of root appear as those of the owner of the topmost one. */
 function isRoot(user: number): boolean {
   return user === root || user === statsOf('/')?.uid
 }
@@ -92,7 +92,7 @@ function strangersToFile(path: string, own: number): Stranger[] {
   return isOpenToAll(stats) ? [{ path, user: null }] : []
 }
 
-/** A link has all rights, which mean nothing. */
+/** A link has all mode bits, which mean nothing. */
 function isOpenToAll(stats: Stats): boolean {
   return !stats.isSymbolicLink() && (stats.mode & otherUsersWrite) !== 0
 }

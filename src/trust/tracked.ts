@@ -5,7 +5,7 @@ import { type TreePath, treesOf } from './tree.ts'
 
 const answerMsMax = 10_000
 
-/** The settings of a tree can name programs that git starts: to watch files, as hooks, for passwords, to reach a remote. */
+/** The git settings of a checkout can name programs that git starts: file watchers, hooks, password helpers, remote helpers. */
 const ownSettings = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
@@ -14,7 +14,7 @@ const ownSettings = [
   'protocol.ext.allow=never',
 ].flatMap((setting) => ['-c', setting])
 
-/** Git asks no remote for objects that are missing, by any protocol, and asks no person; it fails instead. */
+/** Git fetches no missing objects from a remote, by any protocol, and asks no person; it fails instead. */
 const ownEnvironment = {
   GIT_NO_LAZY_FETCH: '1',
   GIT_ALLOW_PROTOCOL: '',
@@ -23,8 +23,8 @@ const ownEnvironment = {
 }
 
 /**
- * Whether a file came with a checked-out tree. Git is asked in every tree around the file; where it cannot be asked, or
- * the tree belongs to another tool, the answer is yes: only what certainly did not come with a tree is taken for our own.
+ * Whether a file came with a checkout. Git is asked in every checkout around the file; where it cannot answer, or another tool
+ * made the checkout, the answer is yes: only a file that certainly did not come with a checkout counts as our own.
  */
 export async function mayHaveComeWithTree(file: string): Promise<boolean> {
   const answers = await Promise.all(treesOf(file).map(mayBeTracked))
@@ -33,13 +33,13 @@ export async function mayHaveComeWithTree(file: string): Promise<boolean> {
 
 function mayBeTracked({ tree, path }: TreePath): Promise<boolean> {
   if (!existsSync(join(tree, '.git'))) return Promise.resolve(true)
-  // A disk may not tell `.Belfry` from `.belfry`.
+  // A file system may treat `.Belfry` and `.belfry` as equal.
   const words = ['--no-pager', '-C', tree, ...ownSettings, 'ls-files', '--', `:(icase,literal)${relative(tree, path)}`]
   const { PATH, HOME } = process.env
-  // Without the variables that would lead git to another tree.
+  // Without the variables that would lead git to another checkout.
   const env = { PATH, HOME, LC_ALL: 'C', ...ownEnvironment }
   return new Promise((resolve) => {
-    // Git says on stderr that it could not read a part of its index, and ends as if the part were empty.
+    // Git reports on stderr that it could not read a part of its index, and exits as if that part were empty.
     execFile('git', words, { env, timeout: answerMsMax }, (error, stdout, stderr) =>
       resolve(error !== null || stdout !== '' || stderr !== ''),
     )

@@ -4,8 +4,8 @@ import { dirname, join, resolve } from 'node:path'
 const treeMarks = ['.git', '.hg', '.svn', '.jj']
 
 /**
- * The checked-out tree that a file lies in, if it lies in one: other people may have written what came with it. Both the
- * path as it is named and the path that links lead to count, because a writer of either decides what the file says.
+ * The checkout that contains a file, if any: other people may have written it. Both the path as named and the resolved path
+ * count, because a writer of either decides what the file contains.
  */
 export function treeOf(path: string): string | null {
   return treesOf(path)[0]?.tree ?? null
@@ -13,11 +13,11 @@ export function treeOf(path: string): string | null {
 
 export interface TreePath {
   readonly tree: string
-  /** The file, as a path under the tree. */
+  /** The file, as a path under the checkout. */
   readonly path: string
 }
 
-/** Every checked-out tree around a file, the nearest first. */
+/** Every checkout around a file, the nearest first. */
 export function treesOf(path: string): TreePath[] {
   const named = resolve(path)
   const real = existsSync(named) ? realpathSync(named) : named

@@ -4,7 +4,7 @@ import { LineFile, refuseLineBreak } from './line-file.ts'
 import { type Environment, stateFolder } from './state-folder.ts'
 import { type Stranger, strangersAt } from './strangers.ts'
 
-/** From which folder a store was found, and for which user. */
+/** The folder from which a store was found, and the user's environment. */
 interface Finding {
   readonly from: string
   readonly env: Environment
@@ -18,7 +18,7 @@ export class TrustedStores {
     this.#file = new LineFile(join(stateFolder(env), 'stores'))
   }
 
-  /** Whether every one of these users was trusted with this store. */
+  /** Whether all of these users are trusted with this store. */
   has(store: string, strangers: readonly Stranger[]): boolean {
     const known = new Set(this.#usersOf(store))
     return strangers.every((stranger) => known.has(userOf(stranger)))
@@ -46,15 +46,15 @@ function userOf({ user }: Stranger): string {
   return user === null ? 'all' : String(user)
 }
 
-/** Whether another user can write a store, and this user has not trusted it with that user. */
+/** Whether an untrusted user can write a store. */
 export function isForeignStore(file: string, { from, env }: Finding): boolean {
   const strangers = strangersAt(file, { from })
   return strangers.length > 0 && !new TrustedStores(env).has(file, strangers)
 }
 
 /**
- * Refuses a store that Belfry found by itself and that another user can write, as git refuses a repository of another user:
- * such a store says which programs are started as this user. A store that the caller has named is the caller's own choice.
+ * Refuses a store that Belfry found by itself and that another user can write, as git refuses a repository of another user: such
+ * a store decides which programs are started as this user. A store that the caller has named is the caller's own choice.
  */
 export function refuseForeignStore(file: string, { from, env }: Finding): void {
   const strangers = strangersAt(file, { from })

@@ -90,7 +90,7 @@ describe('the client', () => {
     }
     const client = new BelfryClient({ url: 'http://a', token: 'x', fetch })
     const error = await errorOf(client.queues.set('mail', { maxConcurrent: 2 }))
-    expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('leads elsewhere') })
+    expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('it redirects') })
     expect(error.hint).toContain('https://other.example.org/belfry, if')
     expect((await errorOf(client.now())).code).toBe('unavailable')
     expect(asked.map(({ redirect }) => redirect)).toEqual(['manual', 'manual'])
@@ -120,7 +120,7 @@ describe('the client', () => {
     const client = new BelfryClient({ url: 'https://a', token: 'x', fetch })
     const error = await errorOf(client.queues.set('mail', { maxConcurrent: 2 }))
     expect(error).toMatchObject({ code: 'unavailable', hint: expect.stringContaining('NODE_EXTRA_CA_CERTS') })
-    expect(error.message).toContain('its certificate is not believed here, DEPTH_ZERO_SELF_SIGNED_CERT.')
+    expect(error.message).toContain('its certificate is not trusted, DEPTH_ZERO_SELF_SIGNED_CERT.')
   })
 
   it('tells an answer that was cut from one that is no JSON', async () => {

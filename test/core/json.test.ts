@@ -22,14 +22,14 @@ describe('what JSON cannot say is named with its place', () => {
     [{ 'a b': new Map([[1, 2]]) }, '["a b"]', 'is an instance of Map'],
     [new Set([1]), '', 'is an instance of Set'],
     [{ price: new Money() }, '.price', 'is an instance of Money'],
-    [{ at: new Date(Number.NaN) }, '.at', 'is a date that is none'],
+    [{ at: new Date(Number.NaN) }, '.at', 'is an invalid date'],
     [Object.create({ handler: 'a' }), '', 'is an object with a prototype of its own'],
     [[1, undefined], '[1]', 'is undefined'],
     [hole, '[1]', 'is undefined'],
-    [new Date(5), '', 'is a Date, which JSON can say only as text'],
-    [{ a: [new Date(5)] }, '.a[0]', 'is a Date, which JSON can say only as text'],
-    [{ a: { toJSON: () => ({ b: 1 }) } }, '.a', 'has a toJSON that speaks for it'],
-    [Object.assign([1], { toJSON: () => [2] }), '', 'has a toJSON that speaks for it'],
+    [new Date(5), '', 'is a Date, which JSON can express only as text'],
+    [{ a: [new Date(5)] }, '.a[0]', 'is a Date, which JSON can express only as text'],
+    [{ a: { toJSON: () => ({ b: 1 }) } }, '.a', 'has a toJSON method'],
+    [Object.assign([1], { toJSON: () => [2] }), '', 'has a toJSON method'],
   ])('%o', (value, path, problem) => {
     expect(jsonProblem(value)).toEqual({ path, problem })
   })
@@ -75,7 +75,7 @@ describe('what JSON can say', () => {
 describe('whoever lets a value be converted', () => {
   it.each<[unknown, { path: string; problem: string } | null]>([
     [{ at: new Date(5), made: { toJSON: () => [1] } }, null],
-    [{ at: new Date(Number.NaN) }, { path: '.at', problem: 'is a date that is none' }],
+    [{ at: new Date(Number.NaN) }, { path: '.at', problem: 'is an invalid date' }],
     [{ a: { toJSON: () => undefined } }, { path: '.a', problem: 'is undefined' }],
     [{ a: { toJSON: () => ({ b: 1n }) } }, { path: '.a.b', problem: 'is a bigint' }],
   ])('gets what toJSON says judged in its place: %o', (value, found) => {

@@ -32,7 +32,7 @@ describe('an event is taken', () => {
     [{ repository: { equals: { full_name: 'ada/engine' } } }, refused(/^repository is \{/)],
     [{ ref: { in: ['x', 'refs/heads/main'] } }, matched],
     [{ before: { in: [null] } }, matched],
-    [{ ref: { in: ['x', 'y'] } }, refused('ref is "refs/heads/main", which is none of those that it may be')],
+    [{ ref: { in: ['x', 'y'] } }, refused('ref is "refs/heads/main", which is not one of the listed values')],
     [{ after: { in: [null] } }, refused(/^after is missing/)],
     [{ ref: { matches: '^refs/heads/(main|release-\\d+)$' } }, matched],
     [{ ref: { matches: '^main' } }, refused('ref is "refs/heads/main", which does not match /^main/')],
@@ -49,7 +49,7 @@ describe('an event is taken', () => {
     const of = (type: string | null) => matchEvent({ rules: { type: ['push', 'tag'] }, event: { type, payload: null } })
     expect(of('tag')).toEqual(matched)
     expect(of('issues')).toEqual(refused('the type is "issues", not "push" or "tag"'))
-    expect(of(null)).toEqual(refused('no type is told, and it must be "push" or "tag"'))
+    expect(of(null)).toEqual(refused('the type is missing; it must be "push" or "tag"'))
   })
 
   it('always, where nothing is asked of it', () => {
@@ -90,7 +90,7 @@ describe('a match is refused', () => {
     [null, 'match', /^is null$/],
     [{}, 'match', /^is empty$/],
     [{ '$.ref': 1 }, 'match["$.ref"]', /^is no path$/],
-    [{ ref: {} }, 'match["ref"]', /says nothing/],
+    [{ ref: {} }, 'match["ref"]', /is an empty object/],
     [{ ref: { $eq: 1 } }, 'match["ref"]', /^has "\$eq", which is no operator/],
     [{ ref: { toString: 1 } }, 'match["ref"]', /no operator/],
     [{ ref: { in: [1], exists: true } }, 'match["ref"]', /^has in and exists$/],

@@ -92,7 +92,7 @@ describe('scheduleProblems', () => {
     expect(wrong?.problem).toContain('minute field, at character 1')
     expect(refused({ timing: { cron: '0 * * * *', zone: 'Europe/Pariss' } })).toEqual(['timing.zone'])
     expect(problems({ timing: { cron: '0 * * * *' } })).toMatchObject([{ field: 'timing.zone', problem: 'is missing' }])
-    expect(problems({ timing: { cron: '0 0 30 2 *', zone: 'UTC' } })[0]?.problem).toContain('never comes')
+    expect(problems({ timing: { cron: '0 0 30 2 *', zone: 'UTC' } })[0]?.problem).toContain('never happens')
     expect(refused({ timing: { cron: 5, zone: 'UTC' } })).toEqual(['timing.cron'])
   })
 
@@ -149,7 +149,11 @@ describe('scheduleProblems', () => {
     expect(refused({ payload: { a: undefined }, options: { a: undefined } })).toEqual([])
     expect(refused({ target: { handler: 'a\0' } })).toEqual(['target'])
     expect(problems({ payload: { a: [1n] } })).toEqual([
-      { field: 'payload', problem: 'cannot be kept: its .a[0] is a bigint', expected: 'plain data that JSON can say' },
+      {
+        field: 'payload',
+        problem: 'cannot be kept: its .a[0] is a bigint',
+        expected: 'plain data that JSON can express',
+      },
     ])
   })
 

@@ -17,7 +17,7 @@ describe('a trace', () => {
     [` ${given}`, /parts/],
     [`${given}\n`, /parts/],
     ['ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', /version/],
-    [`${given}-more`, /goes on/],
+    [`${given}-more`, /text after its flags/],
     ['00-00000000000000000000000000000000-b7ad6b7169203331-01', /trace id/],
     ['00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01', /parent id/],
     [`cc${given.slice(2)}-${'x'.repeat(1_000)}`, /parts/],

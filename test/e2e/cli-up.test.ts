@@ -143,7 +143,7 @@ describe('a worker', () => {
     await shell.belfry('queue set default --backoff-base 30m --backoff-cap 1h')
     await shell.belfry(['run', 'enqueue', '--command', 'exit 3'])
     const worker = shell.start('up --once --for 2h')
-    await worker.told(/attempt 1, ended after .*the next one comes at .*Z\./)
+    await worker.told(/attempt 1, ended after .*the next attempt starts at .*Z\./)
     worker.ctrlC()
     expect(await worker.ended).toMatchObject({ exit: 0, stdout: expect.stringMatching(/Stopped\.\n$/) })
   })

@@ -76,7 +76,7 @@ describe('what parts say before a run starts', () => {
     })
     const { here, id, run } = await asked(broken)
     expect(run).toMatchObject({ status: 'ready', attempts: 1 })
-    const reason = 'guard could not be asked: no answer'
+    const reason = 'guard failed before the run: no answer'
     expect(await here.store.look(listAttempts, id)).toMatchObject([{ outcome: 'failed', reason }])
   })
 

@@ -59,13 +59,13 @@ describe('an integer', () => {
 describe('JSON text', () => {
   it.each([[undefined], [() => 1], [Symbol('a')]])('of %s is refused instead of being dropped', (value) => {
     expect(refusal(() => jsonText(value, 'payload')).message).toMatch(
-      /^payload is (a )?\w+; it must be plain data that JSON can say/,
+      /^payload is (a )?\w+; it must be plain data that JSON can express/,
     )
   })
 
   it('of what holds such a thing is refused with its place', () => {
     expect(refusal(() => jsonText({ a: [new Map()] }, 'payload'))).toEqual({
-      message: 'payload.a[0] is an instance of Map; it must be plain data that JSON can say.',
+      message: 'payload.a[0] is an instance of Map; it must be plain data that JSON can express.',
       field: 'payload.a[0]',
     })
   })

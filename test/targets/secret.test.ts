@@ -137,6 +137,6 @@ describe('a secret is refused', () => {
   it.each(['../FILED', 'a/b', '', '1A', 'A-B', 'A'.repeat(65), 'A\n', 5, null])('when its name is %j', async (name) => {
     const { code, message } = await refusal({ secret: name })
     expect(code).toBe('invalid')
-    expect(message).toMatch(/name is not right: it needs 1 to 64/)
+    expect(message).toMatch(/name is not valid: it needs 1 to 64/)
   })
 })

@@ -2,14 +2,14 @@ export const phases = ['architect', 'builder', 'critic'] as const
 
 export type Phase = (typeof phases)[number]
 
-/** `fresh` is done, `stale` must be done after those before it, `pending` is next, `failed` waits for a retry. */
+/** `fresh` is done, `stale` must be done again after the phases before it, `pending` is next, `failed` waits for a retry. */
 export type PhaseStatus = 'fresh' | 'stale' | 'pending' | 'running' | 'failed'
 
 export type PhaseState = Readonly<Record<Phase, PhaseStatus>>
 
 export type PhaseEvent =
   | { readonly type: 'start'; readonly phase: Phase }
-  /** The phase was given back unfinished. */
+  /** The phase was returned unfinished. */
   | { readonly type: 'stop'; readonly phase: Phase }
   | { readonly type: 'succeed'; readonly phase: Phase }
   | { readonly type: 'fail'; readonly phase: Phase }
@@ -23,13 +23,14 @@ export interface TransitionInput {
 }
 
 /**
- * Moves an item through its phases. After every event at most one phase is active, the first that is not fresh: work on a later phase would be built on something about to change.
+ * Moves an item through its phases. After every event at most one phase is active, the first that is not fresh: a later phase
+ * would build on something about to change.
  */
 export function transition({ phaseState, event }: TransitionInput): PhaseState {
   return settled(applied(phaseState, event))
 }
 
-/** The first phase that is not fresh, which is the one the item owes. */
+/** The first phase that is not fresh: the next work on the item. */
 export function owedPhase(phaseState: PhaseState): Phase | null {
   return phases.find((phase) => phaseState[phase] !== 'fresh') ?? null
 }

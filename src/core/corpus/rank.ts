@@ -3,7 +3,7 @@ import { owedPhase, type Phase, type PhaseState } from './phases.ts'
 export interface RankedInput {
   readonly path: string
   readonly depth: number
-  /** How much the depth of this item counts; 1 where nothing is said. */
+  /** The weight of this item's depth; default 1. */
   readonly emphasis?: number | undefined
   /** When it was last generated; null if never. */
   readonly generatedAt: number | null
@@ -29,7 +29,7 @@ export interface RankedItem {
 
 const bands: Readonly<Record<Phase, number>> = { critic: 1, builder: 2, architect: 3 }
 
-/** Orders the items that owe a phase by how much they owe it. */
+/** The items with work left, most urgent first. */
 export function rankItems(input: RankInput): RankedItem[] {
   return weighed(input)
     .sort(mostOwedFirst)
@@ -46,7 +46,7 @@ export interface PhaseSelection {
   readonly passedOver: readonly PassedOver[]
 }
 
-/** Picks the phase that is owed most, and says of every other item why it was not picked. */
+/** Picks the most urgent phase, with the reason why each other item was not picked. */
 export function selectPhase(input: RankInput): PhaseSelection {
   const selected = rankItems(input)[0] ?? null
   const others = input.items.filter(({ path }) => path !== selected?.path)

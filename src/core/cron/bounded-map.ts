@@ -1,7 +1,4 @@
-/**
- * A map that forgets its oldest entry when it is full. Keys come from users, so a memo without a
- * bound would be a leak that anyone may fill.
- */
+/** A map that drops its oldest entry when it is full. Keys come from users, so an unbounded memo would leak memory. */
 export class BoundedMap<Value> extends Map<string, Value> {
   readonly entriesMax: number
 

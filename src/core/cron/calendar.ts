@@ -2,7 +2,7 @@ import type { MonthDays, WeekDays } from './days.ts'
 import { type Mask, maskOf } from './mask.ts'
 import type { ParsedCron } from './parse.ts'
 
-/** An expression compiled for the search: nothing in it depends on a zone. */
+/** A compiled expression; nothing in it depends on a zone. */
 export interface Calendar {
   readonly seconds: Mask
   readonly minutes: Mask
@@ -23,8 +23,8 @@ const SHAPES = 28
 const LENGTHS_BY_MONTH = [[31], [28, 29], [31], [30], [31], [30], [31], [31], [30], [31], [30], [31]]
 
 /**
- * A month is fully described by the weekday of its 1st and its number of days, which makes 28 shapes.
- * Every day rule (L, W, #, and the either-or of the two day fields) is decided once for each of them.
+ * The weekday of its 1st and its number of days define a month, which makes 28 shapes. Every day rule (L, W, #, and the either-or
+ * of the two day fields) is evaluated once for each of them.
  */
 export function monthShape(firstWeekday: number, days: number): number {
   return firstWeekday * 4 + days - 28
@@ -68,7 +68,7 @@ function daysOfMonth(rule: MonthDays, firstWeekday: number, days: number): numbe
   return mask
 }
 
-/** Saturday goes back and Sunday goes on, except where that would leave the month. */
+/** Saturday moves back and Sunday forward, except where that would leave the month. */
 function nearestWorkday(day: number, firstWeekday: number, days: number): number {
   const weekday = (firstWeekday + day - 1) % 7
   if (weekday === 6) return day === 1 ? day + 2 : day - 1

@@ -3,17 +3,17 @@ import type { Calendar } from './calendar.ts'
 import { matchAtOrAfter, matchAtOrBefore } from './match.ts'
 import { type Segment, segmentAt, type Zone } from './zone.ts'
 
-/** What a change of the clocks does to one firing, or to the time since the one before it. */
+/** The effect of a clock change on one firing, or on the time since the firing before. */
 export interface ClockMark {
   readonly mark: (typeof clockMarks)[number]
-  /** The same as a clause for people. */
+  /** The mark as a clause for people. */
   readonly says: string
 }
 
 /**
- * A fixed time that does not exist fires `after-gap`; a wildcard one is `left-out`, which is told of the firing that
- * follows. A time that the wall shows twice is the `first-of-two` or the `second-of-two`. Where only the time since the
- * firing before is other than the wall makes it seem, the clocks went forward or back.
+ * A fixed time that does not exist fires `after-gap`; a wildcard one is `left-out`, which marks the firing that follows. A time
+ * that the wall clock shows twice is the `first-of-two` or the `second-of-two`. The other two marks say only that the clocks went
+ * forward or back since the firing before.
  */
 export const clockMarks = [
   'after-gap',
@@ -27,10 +27,10 @@ export const clockMarks = [
 const HOUR_MS = 3_600_000
 /** Longer than any overlap since 1970. */
 const OVERLAP_MS_MAX = 48 * HOUR_MS
-/** People count hours between what comes daily, not between what comes once a month. */
+/** People count the hours between daily firings, not between monthly ones. */
 const COUNTED_MS_MAX = 48 * HOUR_MS
 
-/** The mark of a firing at `atMs` that follows one at `previousMs`; null where there is nothing to tell. */
+/** The mark of a firing at `atMs` that follows one at `previousMs`, or null. */
 export function clockMark(calendar: Calendar, zone: Zone, atMs: number, previousMs: number | null): ClockMark | null {
   const segment = segmentAt(zone, atMs)
   const twice = () => `${timeText(atMs + segment.offsetMs)} comes twice on ${dateText(atMs + segment.offsetMs)}`
@@ -62,7 +62,7 @@ interface Missing {
   readonly isLeft: string
 }
 
-/** The matching times that the wall skipped where a segment begins. */
+/** The matching times that the wall clock skipped where a segment begins. */
 function missingText(calendar: Calendar, { startMs, offsetMs, shiftMs }: Segment): Missing | null {
   if (shiftMs <= 0) return null
   const endLocal = startMs + offsetMs
@@ -85,7 +85,7 @@ function missingBetween(calendar: Calendar, zone: Zone, previousMs: number, last
   return null
 }
 
-/** Whether the wall will show again what it shows at an instant. What has not been read yet may cut the time until it does. */
+/** Whether the wall clock will show the time of an instant again. A segment may be cut where offsets are not read yet. */
 function isShownAgain(zone: Zone, from: Segment, atMs: number): boolean {
   for (let segment = from; segment.endMs <= atMs + OVERLAP_MS_MAX; ) {
     segment = segmentAt(zone, segment.endMs)
@@ -108,7 +108,7 @@ function sinceBefore(zone: Zone, { offsetMs }: Segment, atMs: number, previousMs
   )
 }
 
-/** As people count them who expected 24: `25h`, not `1d1h`. */
+/** In hours, because people expect 24: `25h`, not `1d1h`. */
 function hoursText(ms: number): string {
   const restMs = ms % HOUR_MS
   if (ms < HOUR_MS) return formatDuration(ms)

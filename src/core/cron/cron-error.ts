@@ -1,4 +1,4 @@
-/** The part of a cron that an error is about; `expression` is the text as a whole. */
+/** The part of a cron that is wrong; `expression` is the text as a whole. */
 export type CronErrorField =
   | 'expression'
   | 'second'
@@ -15,13 +15,13 @@ export interface CronFault {
   position: number
   /** What is wrong, as a clause without a full stop. */
   reason: string
-  /** What would be right, as an imperative sentence without its full stop. */
+  /** The correction, as an imperative sentence without its full stop. */
   suggestion: string
 }
 
 const SHOWN_CHARS_MAX = 100
 
-/** A cron expression or zone that cannot be used: what was wrong, where, and what would be right. */
+/** A cron expression or zone that cannot be used: the problem, its position, and the correction. */
 export class CronError extends Error {
   override readonly name = 'CronError'
   readonly field: CronErrorField
@@ -43,14 +43,14 @@ export class CronError extends Error {
     this.input = input
   }
 
-  /** What would be right, as a clause: `a number from 0 to 59`, `JAN, if that was meant`. */
+  /** The correction as a clause: `a number from 0 to 59`, `JAN, if that was meant`. */
   get expected(): string {
     const [, meant] = /^Did you mean "?(.+?)"?\?$/.exec(this.suggestion) ?? []
     return meant === undefined ? this.suggestion.replace(/^(Write|Use|Keep) /, '') : `${meant}, if that was meant`
   }
 }
 
-/** Quotes text for a message: control characters are escaped, and a text of any length stays readable. */
+/** Quotes text for a message: escapes control characters and shortens long text. */
 export function quoted(text: string): string {
   const shown = text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text
   return JSON.stringify(shown)

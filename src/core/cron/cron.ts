@@ -13,7 +13,7 @@ export interface Cron {
   readonly expression: string
   /** The name to store; the spelling of the zone database where only the case differed. */
   readonly zone: string
-  /** No date ever matches, as with `0 0 30 2 *`; `next` and `previous` then answer null at once. */
+  /** No date ever matches, as with `0 0 30 2 *`; `next` and `previous` then return null at once. */
   readonly isNever: boolean
   /** The first firing strictly after an instant, or null when there is none before the horizon. */
   next(afterMs: number): number | null
@@ -21,7 +21,7 @@ export interface Cron {
   previous(beforeMs: number): number | null
   /** The longest time between two firings from the year of `fromMs` on, or null with fewer than two; see gap.ts. */
   longestGapMs(fromMs: number): number | null
-  /** What a change of the clocks does to a firing that follows another; null where there is nothing to tell. */
+  /** The effect of a clock change on a firing that follows another, or null. */
   clockMark(atMs: number, previousMs: number | null): ClockMark | null
   /** In plain English, with the zone. */
   describe(): string
@@ -33,8 +33,8 @@ const memo = new BoundedMap<Cron>(MEMO_ENTRIES_MAX)
 
 /** The calendar of an expression; throws a CronError for an expression or zone that cannot be used. */
 export function cron(expression: string, zone: string): Cron {
-  // Neither an expression nor a zone with NUL is ever accepted, so no two valid pairs share a key. What is not text
-  // has no key: an array would find the entry of the text that it turns into.
+  // No valid expression or zone contains NUL, so no two valid pairs share a key. A value that is not text has no key: an array
+  // would find the entry of its string form.
   const isText = typeof expression === 'string' && typeof zone === 'string'
   const key = isText ? `${expression}\0${zone}` : ''
   const known = memo.get(key)
@@ -52,7 +52,7 @@ class CompiledCron implements Cron {
   readonly #parsed: ParsedCron
   readonly #calendar: Calendar
   readonly #zone: Zone
-  /** A schedule is judged several times before it is written, and the year decides. */
+  /** A schedule is validated several times before it is written, and the gap depends on the year alone. */
   #longestGap: { readonly year: number; readonly ms: number | null } | null = null
 
   constructor(expression: string, parsed: ParsedCron, zone: Zone) {

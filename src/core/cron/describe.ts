@@ -6,7 +6,7 @@ const MONTHS = 'January February March April May June July August September Octo
 const WEEKDAYS = ['', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 const CLOCK_TIMES_MAX = 6
 
-/** Says in plain English when a cron fires, built from what its fields match and not from how they were written. */
+/** Describes in plain English when a cron fires, from the values that its fields match and not from their spelling. */
 export function describe(parsed: ParsedCron, isNever: boolean, zone: string): string {
   const days = daysPhrase(parsed)
   const months = monthsPhrase(parsed.months)
@@ -44,7 +44,7 @@ function minutesPhrase(minutes: number[], isWholeMinute: boolean): string {
   return `${isWholeMinute ? 'at' : 'during'} ${unitPhrase('minute', minutes)}`
 }
 
-/** A starred hour and the same hours in a list meet a change of offset differently, so they read differently. */
+/** A starred hour and the same hours in a list behave differently at a change of offset, so they read differently. */
 function hoursPhrase({ isHourWildcard }: ParsedCron, hours: number[]): string {
   if (!isHourWildcard) return unitPhrase('hour', hours)
   const [first = 0, second] = hours

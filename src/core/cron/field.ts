@@ -9,13 +9,12 @@ export interface FieldRule {
   readonly names: readonly string[]
 }
 
-/** One piece of an expression and where it stands in it. */
+/** One piece of an expression with its position. */
 export interface Piece {
   readonly text: string
   readonly position: number
 }
 
-/** What every refusal needs to say where it stands. */
 export interface FieldContext {
   readonly expression: string
   readonly rule: FieldRule
@@ -31,7 +30,7 @@ export const MINUTE: FieldRule = { field: 'minute', min: 0, max: 59, names: [] }
 export const HOUR: FieldRule = { field: 'hour', min: 0, max: 23, names: [] }
 export const DAY_OF_MONTH: FieldRule = { field: 'day-of-month', min: 1, max: 31, names: [] }
 export const MONTH: FieldRule = { field: 'month', min: 1, max: 12, names: MONTHS }
-/** Up to 7, because Sunday may be written at either end of the week. */
+/** Up to 7, because Sunday may be 0 or 7. */
 export const DAY_OF_WEEK: FieldRule = { field: 'day-of-week', min: 0, max: SUNDAY_AGAIN, names: WEEKDAYS }
 
 export function refuse(context: FieldContext, position: number, reason: string, suggestion: string): never {
@@ -95,12 +94,12 @@ function parseRange(context: FieldContext, base: Piece): Range {
   if (last.text === '') refuse(context, last.position, 'a range has no last value', example)
   const from = parseValue(context, first)
   const to = parseValue(context, last)
-  // SUN closes a week as naturally as it opens one; as a name it has no number of its own.
+  // SUN ends a week as naturally as it begins one; as a name it has no number of its own.
   const isClosingSunday = rule.field === 'day-of-week' && from > 0 && last.text.toUpperCase() === 'SUN'
   return { from, to: isClosingSunday ? SUNDAY_AGAIN : to }
 }
 
-/** The values from first to last. Ranges do not wrap around: the spelled-out form is given instead. */
+/** The values from first to last. A range that wraps around is refused, and the error spells it out. */
 function expand(context: FieldContext, base: Piece, { from, to }: Range, everyNth: number): number[] {
   const { rule } = context
   if (from > to) refuse(context, base.position, 'the range runs backwards', unwrapped(rule, { from, to }, everyNth))
@@ -132,7 +131,7 @@ function spell(rule: FieldRule, value: number): string {
   return rule.names[value - rule.min] ?? String(value)
 }
 
-/** The last value that is not a second spelling of another one. */
+/** The last value, without second spellings such as 7 for Sunday. */
 function lastOf(rule: FieldRule): number {
   return rule.field === 'day-of-week' ? SUNDAY_AGAIN - 1 : rule.max
 }

@@ -2,21 +2,21 @@ import type { Calendar } from './calendar.ts'
 import { matchAtOrAfter, matchAtOrBefore } from './match.ts'
 import { segmentAt, type Zone } from './zone.ts'
 
-/** Firings are answered for instants from 1970 on and before this one, the first of the year 2200. */
+/** The exclusive end of the supported instants; they begin in 1970. */
 export const CRON_HORIZON_MS = Date.UTC(2200, 0, 1)
 
 /**
- * A change of the clocks matters to what is asked, or to what is found, within this time of it only: no two offsets of a zone are farther
- * apart than 26 hours, and neither is what the wall skips or repeats. What lies in between is not even read.
+ * A clock change affects only instants within this time of it: no two offsets of a zone are farther apart than 26 hours, and no
+ * gap or overlap is longer. The offsets in between are not even read.
  */
 const REACH_MS = 4 * 86_400_000
 
 /**
  * The first firing strictly after an instant.
  *
- * One matching wall-clock time is carried through the segments of the zone until a segment shows it. Only a
- * wildcard expression has to look again on the way: the wall repeats an hour that it must fire in, or skips the
- * time that it waited for. A fixed one fires where the gap ends, and passes over what the wall has shown before.
+ * One matching wall-clock time is carried through the segments of the zone until a segment shows it. Only a wildcard expression
+ * has to match again on the way: the wall clock repeats an hour in which it must fire, or skips its next time. A fixed one fires
+ * where the gap ends, and skips times that were shown before.
  */
 export function nextFiring(calendar: Calendar, zone: Zone, afterMs: number): number | null {
   if (calendar.isNever || afterMs >= CRON_HORIZON_MS) return null
@@ -32,7 +32,7 @@ export function nextFiring(calendar: Calendar, zone: Zone, afterMs: number): num
     const untilMs = endMs - fromMs < REACH_MS ? endMs : Math.max(endMs, local - REACH_MS)
     if (untilMs >= CRON_HORIZON_MS) return null
     segment = segmentAt(zone, untilMs)
-    // What was cut for want of reading is now longer, and nothing has changed.
+    // A segment that was cut for unread offsets is now longer, and nothing has changed.
     if (segment.startMs < endMs) continue
     const startLocal = segment.startMs + segment.offsetMs
     const isInGap = segment.shiftMs > 0 && local < startLocal
@@ -47,7 +47,7 @@ export function previousFiring(calendar: Calendar, zone: Zone, beforeMs: number)
   const { isFixed } = calendar
   const beforeSecondMs = Math.ceil(Math.min(beforeMs, CRON_HORIZON_MS) / 1_000) * 1_000
   let segment = segmentAt(zone, beforeSecondMs - 1_000)
-  // Inside a second pass everything that the first pass showed is already behind us, later digits included.
+  // Inside a second pass the first pass has shown all these times, later digits included.
   const untilMs = isFixed ? Math.max(beforeSecondMs, segment.freshFromMs) : beforeSecondMs
   let local = matchAtOrBefore(calendar, untilMs - 1_000 + segment.offsetMs)
   for (;;) {

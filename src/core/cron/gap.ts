@@ -5,18 +5,18 @@ import { dayAtOrAfter } from './match.ts'
 import { segmentAt, type Zone } from './zone.ts'
 
 const DAY_MS = 86_400_000
-/** All of them until the horizon for what comes in leap years only; almost fifty years of what comes every year. */
+/** Covers all gaps until the horizon for leap-year crons; almost fifty years for yearly ones. */
 const GAPS_FOLLOWED_MAX = 48
-/** Eight years of a daily cron; a rarer one goes as far as the calendar, over leap years and centuries. */
+/** Eight years of a daily cron; a rarer one reaches the whole calendar, over leap years and centuries. */
 const DAYS_MAX = 3_000
-/** Within so many years each date has been each day of the week, and the clocks change on days of the week. */
+/** Within this many years each date falls on each weekday, and clocks change on fixed weekdays. */
 const CHANGES_READ_MS = 12 * 366 * DAY_MS
 
 /**
  * The longest time between two consecutive firings, from the start of the UTC year of `fromMs` on.
  *
- * The first ones are followed firing by firing, then from one change of the clocks to the next, and at last by their dates alone: a
- * walk over all of them would read every change of the zone until the horizon, which is much work and little but a forecast.
+ * The first gaps are computed firing by firing, then from one clock change to the next, and the rest by their dates alone: a walk
+ * over all firings would read every change of the zone until the horizon, which is slow and mostly a forecast.
  */
 export function longestGapMs(calendar: Calendar, zone: Zone, fromMs: number): number | null {
   const yearMs = Date.UTC(new Date(fromMs).getUTCFullYear(), 0, 1)
@@ -29,13 +29,13 @@ export function longestGapMs(calendar: Calendar, zone: Zone, fromMs: number): nu
 
 interface Rest {
   readonly fromMs: number
-  /** Up to here the changes of the clocks are looked at. */
+  /** Up to here clock changes are read. */
   readonly readUntilMs: number
 }
 
 /**
- * Gaps within an ordinary day follow from the fields. All others span a midnight of the wall clock or a change
- * of its offset, so the walk looks only there, which costs the same for `* * 1 1 *` as for `0 0 1 1 *`.
+ * Gaps within an ordinary day follow from the fields. All others span a midnight of the wall clock or a change of its offset, so
+ * the walk visits only those, which costs the same for `* * 1 1 *` as for `0 0 1 1 *`.
  */
 function longestFollowed(
   calendar: Calendar,
@@ -54,7 +54,7 @@ function longestFollowed(
   return { longestMs, endMs: firing }
 }
 
-/** Among the gaps in which the clocks change. */
+/** The longest of the gaps that contain a clock change. */
 function longestAtChange(calendar: Calendar, zone: Zone, { fromMs, readUntilMs }: Rest): number {
   let longestMs = 0
   let { endMs } = segmentAt(zone, fromMs)
@@ -66,7 +66,7 @@ function longestAtChange(calendar: Calendar, zone: Zone, { fromMs, readUntilMs }
   return longestMs
 }
 
-/** A longer one than is known, if there is one, among those that are longer by their dates. */
+/** A gap longer than the known one, if any, among the gaps that are longer by their dates. */
 function longestByDate(calendar: Calendar, zone: Zone, rest: Rest & { readonly longestMs: number }): number {
   const dayMs = (calendar.lastSecondOfDay - calendar.firstSecondOfDay) * 1_000
   let { longestMs } = rest
@@ -75,7 +75,7 @@ function longestByDate(calendar: Calendar, zone: Zone, rest: Rest & { readonly l
   for (let days = 0; days < DAYS_MAX; days++) {
     const nextDay = dayAtOrAfter(calendar, day + 1)
     if (nextDay * DAY_MS >= CRON_HORIZON_MS) break
-    // Where the clocks go forward it is shorter than by its dates, and so another of as many days may be longer.
+    // Where the clocks go forward a gap is shorter than by its dates, so another of as many days may be longer.
     const isLooked = nextDay - day > longestDays || day * DAY_MS < rest.readUntilMs
     if (isLooked && (nextDay - day) * DAY_MS - dayMs > longestMs) {
       longestMs = Math.max(longestMs, gapAround(calendar, zone, midnightMs(zone, day + 1)))
@@ -93,7 +93,7 @@ function gapAround(calendar: Calendar, zone: Zone, atMs: number): number {
   return before === null || after === null ? 0 : after - before
 }
 
-/** When a day begins on the wall. On a day on which it begins twice or never it is an instant nearby. */
+/** When a day begins on the wall clock; an instant nearby where it begins twice or never. */
 function midnightMs(zone: Zone, day: number): number {
   const guessMs = day * DAY_MS - segmentAt(zone, day * DAY_MS).offsetMs
   return day * DAY_MS - segmentAt(zone, guessMs).offsetMs
@@ -112,7 +112,7 @@ interface Span {
   readonly longest: number
 }
 
-/** Repeats an inner pattern at each value of a field: between two repetitions lies its end, the pause and its start. */
+/** Repeats an inner pattern at each value of a field: between two repetitions are its end, the pause and its start. */
 function unitGap(field: Mask, unitSeconds: number, inner: Span): Span {
   const starts = valuesOf(field).map((value) => value * unitSeconds)
   const pauses = starts.slice(1).map((start, index) => start + inner.first - (starts[index] ?? 0) - inner.last)

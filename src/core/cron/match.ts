@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000
 const FIRST_YEAR = 1969
 const MONTHS_PER_DAY = 12 / 365.2425
 
-/** One year more at each end than firings are answered for, because local dates run ahead of UTC and behind it. */
+/** One year more at each end than the supported instants, because local dates are ahead of UTC or behind it. */
 const YEARS = 2201 - FIRST_YEAR
 
 /** The first day of every month as days since 1970, from January of the first year to the one after the last. */

@@ -1,6 +1,6 @@
 /**
- * The candidate that takes the fewest single-character edits to become `text`, or undefined when all
- * of them are so far away that a suggestion would only confuse. Letter case costs nothing.
+ * The candidate with the fewest single-character edits to `text`, or undefined when all are too far away to help. Letter case
+ * costs nothing.
  */
 export function nearest(text: string, candidates: readonly string[], editsMax: number): string | undefined {
   let best: string | undefined
@@ -23,7 +23,7 @@ function editDistance(a: string, b: string, editsMax: number): number {
     row = new Array<number>(b.length + 1).fill(far)
     if (i <= editsMax) row[0] = i
     let fewest = Math.min(i, far)
-    // A column farther from the diagonal takes more edits than are allowed.
+    // A column farther from the diagonal needs more edits than allowed.
     for (let j = Math.max(1, i - editsMax); j <= Math.min(b.length, i + editsMax); j++) {
       const replaced = at(above, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
       const edits = Math.min(replaced, at(above, j) + 1, at(row, j - 1) + 1)

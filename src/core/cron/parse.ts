@@ -3,7 +3,7 @@ import { type MonthDays, parseMonthDays, parseWeekDays, type WeekDays } from './
 import { type FieldRule, HOUR, MINUTE, MONTH, type Piece, parseItem, parseList, SECOND } from './field.ts'
 import { nearest } from './nearest-match.ts'
 
-/** What an expression asks for, before any date is looked at. */
+/** The fields of an expression, before any date is checked. */
 export interface ParsedCron {
   readonly seconds: ReadonlySet<number>
   readonly minutes: ReadonlySet<number>
@@ -12,7 +12,7 @@ export interface ParsedCron {
   /** January is 1. */
   readonly months: ReadonlySet<number>
   readonly weekDays: WeekDays
-  /** The hour field starts with `*` or matches all hours: what decides how the expression meets a change of offset. */
+  /** The hour field starts with `*` or matches all hours; this decides what happens at a change of offset. */
   readonly isHourWildcard: boolean
 }
 

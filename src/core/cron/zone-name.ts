@@ -3,7 +3,7 @@ import { CronError, quoted } from './cron-error.ts'
 import { nearest } from './nearest-match.ts'
 
 export interface ZoneName {
-  /** The name to store and show. An alias such as Europe/Kyiv stays the alias that was written. */
+  /** The name to store and show. An alias such as Europe/Kyiv is kept as written. */
   name: string
   isUtc: boolean
 }
@@ -13,10 +13,10 @@ const IANA_THREE_LETTERS = new Set(['UTC', 'GMT', 'UCT', 'EST', 'MST', 'HST', 'C
 const IANA_COUNTRIES = new Set(['PRC', 'ROC', 'ROK'])
 const TYPING_MISTAKES_MAX = 4
 
-/** As many as there are names, and as many again in other letters. */
+/** As many as there are names, and as many again in other letter case. */
 const FORMATS_MAX = 1_024
 
-/** To make one takes as long as to ask it a hundred times. */
+/** Creating one takes as long as a hundred calls to it. */
 const formats = new BoundedMap<Intl.DateTimeFormat>(FORMATS_MAX)
 
 export function isKnownZone(name: string): boolean {
@@ -24,9 +24,9 @@ export function isKnownZone(name: string): boolean {
 }
 
 /**
- * Checks a zone against the runtime's IANA data and settles its spelling. Offsets and abbreviations are
- * refused even where the runtime takes them: an offset is not the zone that its writer lives in, newer
- * runtimes accept it and older ones do not, and IST or CST each name several zones.
+ * Checks a zone against the runtime's IANA data and normalises its spelling. Offsets and abbreviations are refused even where the
+ * runtime accepts them: an offset is not the writer's zone, only newer runtimes accept it, and IST or CST each name several
+ * zones.
  */
 export function resolveZone(name: string): ZoneName {
   const { canonical, fault } = judged(name)
@@ -38,11 +38,11 @@ export function resolveZone(name: string): ZoneName {
   }
 }
 
-/** Writes instants with the offset of a zone behind them; throws a RangeError for a zone that the runtime does not know. */
+/** Formats instants with the offset of a zone; throws a RangeError for a zone that the runtime does not know. */
 export function zoneFormat(name: string): Intl.DateTimeFormat {
   const known = formats.get(name)
   if (known) return known
-  // Any field will do, and no other is written as fast; without one there would be three.
+  // Any one field works, and this is the fastest; without a field there would be three.
   const format = new Intl.DateTimeFormat('en-US', { timeZone: name, second: 'numeric', timeZoneName: 'longOffset' })
   formats.set(name, format)
   return format
@@ -55,7 +55,7 @@ interface Fault {
 
 type Judged =
   | { readonly canonical: string; readonly fault?: undefined }
-  /** What would be right is looked for among all zones, and only where somebody is told. */
+  /** A function, because the search for a correction goes through all zones and few errors are shown. */
   | { readonly canonical?: undefined; readonly fault: () => Fault }
 
 function judged(name: string): Judged {

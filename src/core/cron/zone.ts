@@ -1,22 +1,22 @@
 import { BoundedMap } from './bounded-map.ts'
 import { resolveZone, type ZoneName, zoneFormat } from './zone-name.ts'
 
-/** A stretch of time in which a zone keeps one offset, cut where it has not been asked for yet. */
+/** A stretch of time in which a zone keeps one offset, cut where offsets are not read yet. */
 export interface Segment {
   readonly startMs: number
   readonly endMs: number
   /** Wall clock minus UTC. */
   readonly offsetMs: number
-  /** By how much the wall clock jumped at `startMs`: positive is a gap, negative an overlap, 0 a mere cut. */
+  /** How far the wall clock jumped at `startMs`: positive is a gap, negative an overlap, 0 a mere cut. */
   readonly shiftMs: number
-  /** From this instant on the wall shows times that it has not shown before; after `startMs` only in an overlap. */
+  /** From this instant on the wall clock shows times that it has not shown before; after `startMs` only in an overlap. */
   readonly freshFromMs: number
 }
 
-/** A zone with the part of its offsets that has been asked for so far. */
+/** A zone with the offsets read so far. */
 export interface Zone {
   readonly name: string
-  /** In their order, with holes where nothing was read. */
+  /** In order, with holes where nothing was read. */
   readonly segments: Segment[]
   readonly offsetAt: (instantMs: number) => number
   recent: Segment
@@ -27,25 +27,25 @@ const QUARTER_MS = 900 * SECOND_MS
 const DAY_MS = 86_400 * SECOND_MS
 /** No zone has changed its offset twice within five days since 1970. */
 const PROBE_MS = 5 * DAY_MS
-/** Longer than any overlap, so that a block knows whether it begins inside one. */
+/** Longer than any overlap, so that a block that begins inside one is recognised. */
 const LOOKBACK_MS = 2 * DAY_MS
 /**
- * A block is what one question reads at most: seven probes, and ten more for each change it finds. A longer one would make
- * the first question about a zone dear, and one request may ask it about every zone there is.
+ * A block is what one query reads at most: seven probes, and ten more for each change it finds. A longer one would make the first
+ * query of a zone expensive, and one request may query every zone.
  */
 const BLOCK_MS = 6 * PROBE_MS - LOOKBACK_MS
-/** The whole time up to the horizon, in a zone that changes its clocks twice a year. */
+/** Enough until the horizon for a zone with two clock changes a year. */
 const SEGMENTS_MAX = 512
 const ZONES_MAX = 1_024
 
 const zones = new BoundedMap<Zone>(ZONES_MAX)
 
-/** The zone of that name, ready to be asked; throws a CronError for a name that is not known. */
+/** The zone of that name; throws a CronError for an unknown name. */
 export function zoneOf(name: string): Zone {
   const known = zones.get(name)
   if (known) return known
   const resolved = resolveZone(name)
-  // However many ways there are to write its letters, a zone is read once.
+  // A zone is read once, however its letter case is written.
   const zone = resolved.name === name ? newZone(resolved, offsetReader(resolved)) : zoneOf(resolved.name)
   zones.set(name, zone)
   return zone
@@ -56,12 +56,12 @@ export function newZone({ name, isUtc }: ZoneName, offsetAt: Zone['offsetAt']): 
   return { name, segments: [], offsetAt, recent }
 }
 
-/** What the wall clock of a zone is ahead of UTC at an instant. */
+/** The offset of a zone from UTC at an instant. */
 export function zoneOffsetMs(zone: string, atMs: number): number {
   return segmentAt(zoneOf(zone), atMs).offsetMs
 }
 
-/** UTC never leaves its one endless segment, so it pays for no table. */
+/** UTC never leaves its one endless segment, so it needs no table. */
 export function segmentAt(zone: Zone, instantMs: number): Segment {
   const { recent } = zone
   if (instantMs >= recent.startMs && instantMs < recent.endMs) return recent
@@ -90,7 +90,7 @@ function placeOf({ segments }: Zone, instantMs: number): number {
   return low
 }
 
-/** Puts a block where it belongs, in one piece with its neighbours where nothing changes between them. */
+/** Inserts a block, merged with its neighbours where the offset is the same. */
 function keep({ segments }: Zone, place: number, block: readonly Segment[]): void {
   if (segments.length > SEGMENTS_MAX) segments.length = 0
   const first = Math.max(0, Math.min(place, segments.length) - 1)
@@ -129,8 +129,8 @@ function readBlock(zone: Zone, fromMs: number, untilMs: number): Segment[] {
 }
 
 /**
- * The first instant after `lowMs` with another offset than `offsetMs`. Offsets change on whole seconds, and nearly all of them on a
- * quarter of an hour, which takes half as many questions to find.
+ * The first instant after `lowMs` with another offset than `offsetMs`. Offsets change on whole seconds, and nearly always on a
+ * quarter of an hour, which takes half as many probes to find.
  */
 function changeBetween(zone: Zone, lowMs: number, highMs: number, offsetMs: number): number {
   const quarterMs = halved(zone, { lowMs, highMs, offsetMs, stepMs: QUARTER_MS })
@@ -145,7 +145,7 @@ interface Halving {
   readonly stepMs: number
 }
 
-/** The first whole step after `lowMs`, and no later than `highMs`, at which the offset is another. */
+/** The first whole step after `lowMs`, at most `highMs`, with another offset. */
 function halved(zone: Zone, { lowMs, highMs, offsetMs, stepMs }: Halving): number {
   let low = Math.floor(lowMs / stepMs)
   let high = Math.ceil(highMs / stepMs)
@@ -157,7 +157,7 @@ function halved(zone: Zone, { lowMs, highMs, offsetMs, stepMs }: Halving): numbe
   return high * stepMs
 }
 
-/** Field by field, because a copy by spreading is slower to read in all that follows. */
+/** Field by field, because an object made by spreading is slower to read afterwards. */
 function until({ startMs, offsetMs, shiftMs, freshFromMs }: Segment, endMs: number): Segment {
   return { startMs, endMs, offsetMs, shiftMs, freshFromMs }
 }

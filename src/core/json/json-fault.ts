@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, and what belongs there; both counted as an editor counts, from 1. */
+/** Where a text stops being JSON, and what belongs there; line and column count from 1. */
 export interface JsonFault {
   readonly line: number
   readonly column: number
@@ -19,8 +19,8 @@ class Misfit extends Error {
 }
 
 /**
- * Finds the first place at which a text is not JSON; `null` where it is, or where that place cannot be found. The runtime's own reader tells the place only of
- * some mistakes, and each version of it in other words.
+ * The first position at which a text is not JSON; `null` where it is valid, or the position cannot be found. The runtime's own
+ * parser reports the position of some mistakes only, and each version words it differently.
  */
 export function jsonFault(text: string): JsonFault | null {
   try {
@@ -29,7 +29,7 @@ export function jsonFault(text: string): JsonFault | null {
     return faultAt(text, end, 'nothing more')
   } catch (error) {
     if (error instanceof Misfit) return faultAt(text, error.position, error.belongs)
-    // It has more levels than can be looked through.
+    // Nested too deeply for recursion.
     if (error instanceof RangeError) return null
     throw error
   }
@@ -44,7 +44,7 @@ const scalar = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them inside a text.
 const quotedText = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*"/y
 
-/** Each of these answers the position behind what it has read. */
+/** Each of these functions returns the position after what it has read. */
 function value(text: string, position: number): number {
   if (text[position] === '{') return members(text, position, '}', member)
   if (text[position] === '[') return members(text, position, ']', value)

@@ -1,4 +1,4 @@
-/** The way to a place inside a value: names of properties and places in lists. */
+/** A path inside a value: property names and list indexes. */
 export type JsonPath = readonly (string | number)[]
 
 const pathLengthMax = 500
@@ -6,9 +6,9 @@ const segment = /\.?([\p{L}\p{N}_$@-]+)|\[(\d{1,9})\]|\[("(?:[^"\\]|\\.)*")\]/uy
 
 export const jsonPathExpected = `a path such as status, items[0].id or headers["x-id"] of at most ${pathLengthMax} characters`
 
-/** Reads `status`, `items[0].id` and `headers["x-id"]`; `null` when the text is no path. */
+/** Parses `status`, `items[0].id` and `headers["x-id"]`; `null` when the text is not a path. */
 export function parseJsonPath(text: string): JsonPath | null {
-  // Whoever writes `$.status` thinks of another notation, in which much means something else.
+  // `$.status` is JSONPath, another notation in which much means something else.
   if (text === '' || text.length > pathLengthMax || /^\$([.[]|$)/.test(text) || text.startsWith('.')) return null
   const path: (string | number)[] = []
   for (let at = 0; at < text.length; ) {
@@ -32,7 +32,7 @@ function unquoted(text: string): string | null {
   }
 }
 
-/** What is at that place, or the part of the way that leads to something. */
+/** The value at a path, or the part of the path that exists. */
 export function atJsonPath(value: unknown, path: JsonPath): { readonly value: unknown } | { readonly until: JsonPath } {
   let inner = value
   for (const [index, key] of path.entries()) {
@@ -42,7 +42,7 @@ export function atJsonPath(value: unknown, path: JsonPath): { readonly value: un
   return { value: inner }
 }
 
-/** Only what the data themselves say: neither `length` nor what every object inherits. */
+/** Own properties only: neither `length` nor inherited ones. */
 function hasOwn(value: unknown, key: string | number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return Array.isArray(value) ? typeof key === 'number' && key < value.length : Object.hasOwn(value, key)
@@ -54,11 +54,11 @@ export function formatJsonPath(path: JsonPath): string {
 
 function written(key: string | number): string {
   if (typeof key === 'number') return `[${key}]`
-  // A path that begins with a bare `$` is taken for another notation.
+  // A path that begins with a bare `$` would look like JSONPath.
   return /^[\p{L}\p{N}_$@-]+$/u.test(key) && key !== '$' ? `.${key}` : `[${JSON.stringify(key)}]`
 }
 
-/** Whether two values say the same as JSON. The order of properties says nothing. */
+/** Whether two values are equal as JSON. The order of properties does not count. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false

@@ -2,7 +2,7 @@ import { reasonText } from '../reason-text.ts'
 
 const shownLengthMax = 60
 
-/** A value in a few characters, for sentences about it. */
+/** A value in a few characters, for messages. */
 export function shownJson(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(abbreviated(value))
   if (Array.isArray(value) && value.length > 0) return `a list of ${value.length}`
@@ -14,12 +14,12 @@ function namesOf(value: object | null): string {
   return abbreviated(Object.keys(value ?? {}).join(', '))
 }
 
-/** A text that stands in a sentence and must not hide it. */
+/** A text shortened for a message. */
 export function abbreviated(text: string): string {
   return reasonText(text, shownLengthMax)
 }
 
-/** What a value is, as a clause after the name of its field. */
+/** A value as a clause after the name of its field. */
 export function isClause(value: unknown): string {
   if (value === '') return 'is empty'
   if (typeof value === 'string') return `is ${JSON.stringify(abbreviated(value))}`

@@ -1,13 +1,10 @@
 import { bounded } from '../bounded-text.ts'
 import { jsonFault } from './json-fault.ts'
 
-/** What a text says as JSON, or why it says nothing that could be kept: a clause after "is". */
+/** The value of a JSON text, or the problem with it: a clause after "is". */
 export type ReadJson = { readonly value: unknown } | { readonly problem: string; readonly expected?: string }
 
-/**
- * Reads JSON as people and programs send it. A number that would become another one is refused rather than changed; what
- * is wrong is told with its place.
- */
+/** Parses JSON from people and programs. A number that JavaScript would change is refused; a problem comes with its position. */
 export function readJson(text: string): ReadJson {
   if (text.trim() === '') return { problem: 'empty' }
   let value: unknown
@@ -28,10 +25,10 @@ export function readJson(text: string): ReadJson {
 /** A number may have as many digits as a body has bytes. */
 const digitsShownMax = 40
 
-/** An integer with more digits than a number here has: reading it makes another one of it. */
+/** An integer with more digits than a double holds: parsing would change it. */
 function inexactNumber(json: string): string | undefined {
   const outsideTexts = json.replace(/"(?:[^"\\]|\\.)*"/gs, '""')
-  // What follows a point belongs to a fraction, which programs write with as many digits as they have.
+  // Digits after a point are a fraction, which programs write with full precision.
   const integers = outsideTexts.match(/-?(?<![\d.])\d{16,}(?![\d.eE])/g) ?? []
   return integers.find((digits) => !Number.isSafeInteger(Number(digits)))
 }

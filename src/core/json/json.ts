@@ -1,33 +1,30 @@
 export interface JsonProblem {
-  /** Where it is inside the value, as one would write it: `.items[2]`. Empty for the value itself. */
+  /** The path inside the value: `.items[2]`. Empty for the value itself. */
   readonly path: string
-  /** What is wrong there, as a clause after its name. */
+  /** The problem, as a clause after its name. */
   readonly problem: string
 }
 
-/** What would be right wherever there is a problem. */
-export const plainData = 'plain data that JSON can say'
+/** The correction of every problem. */
+export const plainData = 'plain data that JSON can express'
 
-/** No sound data are nested as deep; a value that contains itself always is. */
+/** No valid data are nested this deep; a value that contains itself always is. */
 const levelsMax = 500
 const pathLengthMax = 80
 
 export interface JsonReading {
-  /** Lets `toJSON` speak for what has one, so that a date is its text; by default it is refused. */
+  /** Applies `toJSON` where it exists, so that a date becomes its text; by default it is refused. */
   readonly converts?: boolean
 }
 
-/**
- * The first thing in a value that JSON would drop, replace or refuse; `null` when it says all of it. Properties that are
- * undefined count as absent.
- */
+/** The first part of a value that JSON would drop, replace or refuse; `null` when there is none. Undefined properties count as absent. */
 export function jsonProblem(value: unknown, { converts = false }: JsonReading = {}): JsonProblem | null {
   const found = looked(value, converts)
   if (found === null || found.path.length <= pathLengthMax) return found
   return { ...found, path: `${found.path.slice(0, pathLengthMax)}…` }
 }
 
-/** A getter or a `toJSON` may throw whatever it likes. */
+/** A getter or a `toJSON` may throw anything. */
 function looked(value: unknown, converts: boolean): JsonProblem | null {
   try {
     return problemOf(value, { level: 0, converts })
@@ -72,11 +69,11 @@ function insideOf(value: object, spot: Spot): JsonProblem | null {
   return null
 }
 
-/** What comes back would be something else than what was given: for a date, a text. */
+/** The value would come back as something else: a date as text. */
 function convertedOf(value: object, toJSON: () => unknown, spot: Spot): JsonProblem | null {
-  if (value instanceof Date && Number.isNaN(value.getTime())) return here('is a date that is none')
+  if (value instanceof Date && Number.isNaN(value.getTime())) return here('is an invalid date')
   if (spot.converts) return problemOf(toJSON.call(value), spot)
-  return here(value instanceof Date ? 'is a Date, which JSON can say only as text' : 'has a toJSON that speaks for it')
+  return here(value instanceof Date ? 'is a Date, which JSON can express only as text' : 'has a toJSON method')
 }
 
 function amongItems(items: readonly unknown[], spot: Spot): JsonProblem | null {
@@ -87,7 +84,7 @@ function amongItems(items: readonly unknown[], spot: Spot): JsonProblem | null {
   return null
 }
 
-/** Also when it comes from another realm, whose `Object.prototype` is not ours. */
+/** True for objects of another realm too, whose `Object.prototype` is not ours. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null

@@ -5,12 +5,11 @@ import { abbreviated, isClause, shownJson } from './json-shown.ts'
 import { patternExpected, patternMatches, patternProblem } from './pattern.ts'
 import { isRecord } from './record.ts'
 
-/** What an event must say: at each of these paths, this. */
+/** The expected values of an event, by path. */
 export type Match = Readonly<Record<string, unknown>>
 
-/** Which events a routine takes. What is not given does not matter. */
+/** Which events a routine takes. Fields that are not given do not matter. */
 export interface EventRules {
-  /** The types that it takes. */
   readonly type?: readonly string[] | undefined
   readonly match?: Match | undefined
 }
@@ -24,10 +23,10 @@ export type Matching = { readonly matched: true } | { readonly matched: false; r
 
 const rulesMax = 50
 const choicesMax = 1_000
-/** A pattern looks at this much of a text: many rules over long texts would keep everything else waiting. */
+/** How many characters of a text a pattern reads: many rules over long texts would block the process. */
 const judgedCharactersMax = 10_000
 
-/** Decides whether an event is one that a routine takes; if not, the reason names the first rule that it breaks. */
+/** Whether a routine takes an event; if not, the reason names the first rule that fails. */
 export function matchEvent({ rules, event }: MatchInput): Matching {
   const reason = typeDifference(rules.type, event.type) ?? payloadDifference(rules.match ?? {}, event.payload)
   return reason === null ? { matched: true } : { matched: false, reason: reasonText(reason) }
@@ -37,7 +36,7 @@ function typeDifference(wanted: EventRules['type'], type: string | null): string
   if (wanted === undefined || (type !== null && wanted.includes(type))) return null
   const expected = wanted.map(shownJson).join(' or ')
   return type === null
-    ? `no type is told, and it must be ${expected}`
+    ? `the type is missing; it must be ${expected}`
     : `the type is ${shownJson(type)}, not ${expected}`
 }
 
@@ -50,7 +49,7 @@ function payloadDifference(match: Match, payload: unknown): string | null {
   return null
 }
 
-/** What is at a path; `null` where nothing is, which is not the same as a null that is there. */
+/** The value at a path; `null` where there is none, as opposed to a null value. */
 type Found = { readonly value: unknown } | null
 
 function foundAt(payload: unknown, path: Parameters<typeof atJsonPath>[1]): Found {
@@ -66,9 +65,9 @@ function differenceOf(expected: unknown, found: Found): string | null {
 
 interface Operator {
   readonly expected: string
-  /** What is wrong with what was given, as a clause. */
+  /** The problem with the given rule, as a clause. */
   problem(given: unknown): { readonly problem: string; readonly at?: string; readonly expected?: string } | null
-  /** What is otherwise, as a clause after the path; `null` when the rule holds. */
+  /** How the value differs, as a clause after the path; `null` when the rule holds. */
   difference(found: Found, given: unknown): string | null
 }
 
@@ -88,7 +87,7 @@ const operators: Readonly<Record<string, Operator>> = {
     },
     difference(found, given) {
       const isThere = found !== null && (given as readonly unknown[]).some((one) => isSameJson(one, found.value))
-      return isThere ? null : `${whatIs(found)}, which is none of those that it may be`
+      return isThere ? null : `${whatIs(found)}, which is not one of the listed values`
     },
   },
   matches: {
@@ -132,7 +131,7 @@ export interface MatchProblem {
 
 const valueExpected = `a value that must be there, or an object with exactly one of ${Object.keys(operators).join(', ')}`
 
-/** Says everything that is wrong with a match, so that a door can refuse it whole. Empty means it is sound. */
+/** All problems of a match, so that a door can refuse it whole. Empty: valid. */
 export function matchProblems(match: unknown): MatchProblem[] {
   const expected = 'an object with a path for each name, such as { "ref": "refs/heads/main" }'
   if (!isRecord(match)) return [{ field: 'match', problem: isClause(match), expected }]
@@ -163,8 +162,8 @@ function ruleProblem(field: string, written: string, rule: unknown): MatchProble
 }
 
 function notOneOperator(names: readonly string[]): { readonly problem: string } {
-  if (names.length === 0) return { problem: 'is an object that says nothing' }
+  if (names.length === 0) return { problem: 'is an empty object' }
   const unknown = names.find((name) => operatorOf(name) === null)
   if (unknown === undefined) return { problem: `has ${names.join(' and ')}` }
-  return { problem: `has ${JSON.stringify(abbreviated(unknown))}, which is no operator; an object is told by equals` }
+  return { problem: `has ${JSON.stringify(abbreviated(unknown))}, which is no operator; compare an object with equals` }
 }

@@ -1,12 +1,12 @@
-/** The part of a regular expression that stands for one character: itself, or a set written as `\d`, `.` or `[a-z]`. */
+/** The part of a regular expression that matches one character: itself, or a set written as `\d`, `.` or `[a-z]`. */
 type Single = { readonly codePoint: number } | { readonly has: (codePoint: number) => boolean }
 type Border = 'start' | 'end' | 'word-border' | 'no-word-border'
 
-/** A regular expression as a little program. Of several steps that may follow, all are followed at once. */
+/** A regular expression as a small program. Alternative steps are followed in parallel. */
 type Step =
   | { readonly kind: 'single'; readonly single: Single }
   | { readonly kind: 'border'; readonly border: Border }
-  /** Goes on at both places, given as distances from here. */
+  /** Continues at both places, given as distances from here. */
   | { readonly kind: 'fork'; readonly first: number; readonly second: number }
   | { readonly kind: 'jump'; readonly to: number }
 
@@ -19,7 +19,7 @@ export const patternExpected =
   `a regular expression of at most ${sourceLengthMax} characters and ${stepsMax} steps, in JavaScript's notation, ` +
   'without look-around and back references'
 
-/** Why a text is no pattern, as a clause after its name; `null` when it is one. */
+/** Why a text is not a pattern, as a clause after its name; `null` when it is one. */
 export function patternProblem(source: string): string | null {
   const compiled = compile(source)
   return 'problem' in compiled ? compiled.problem : null
@@ -28,9 +28,9 @@ export function patternProblem(source: string): string | null {
 /**
  * Whether a regular expression matches somewhere in the text, in time that grows with the text alone.
  *
- * The engine of JavaScript tries one way after the other. A server that knows the pattern could answer a text for which
- * that takes minutes, and nothing else would happen in this process meanwhile: leases would run out. Here all ways are
- * followed side by side, which look-around and back references do not allow; so they are refused.
+ * JavaScript's engine backtracks. A server that knows the pattern could answer with a text that takes minutes, and would block
+ * this process meanwhile: leases would expire. Here all alternatives are followed in parallel, which excludes look-around and
+ * back references; they are refused.
  */
 export function patternMatches(source: string, text: string): boolean {
   const compiled = compile(source)
@@ -42,7 +42,7 @@ type Compiled = { readonly steps: readonly Step[] } | { readonly problem: string
 function compile(source: string): Compiled {
   if (source.length > sourceLengthMax) return { problem: `has ${source.length} characters` }
   try {
-    // The reader below trusts that the notation is sound; only the groups it cannot follow are left to be found.
+    // The reader below relies on a valid notation; only unsupported groups are left to find.
     new RegExp(source, 'u')
   } catch (error) {
     return { problem: `does not compile (${(error as SyntaxError).message})` }
@@ -76,7 +76,7 @@ const borders: Readonly<Record<string, Border>> = {
   '\\B': 'no-word-border',
 }
 
-/** Turns a sound notation into steps, from left to right. */
+/** Compiles a valid notation into steps, from left to right. */
 class Reader {
   readonly #source: string
   readonly #sets = new Map<string, Single>()
@@ -143,7 +143,7 @@ class Reader {
   }
 }
 
-/** What one character may be is asked of JavaScript itself, once for each character that occurs. */
+/** JavaScript itself decides what matches one character, once for each character that occurs. */
 function singleOf(written: string): Single {
   const codePoint = written.codePointAt(0) as number
   if (!/^[.[\\]/.test(written)) return { codePoint }
@@ -168,7 +168,7 @@ function timesOf([written, least, comma, most]: RegExpExecArray): { least: numbe
 
 function repeated(steps: readonly Step[], { least, most }: { least: number; most: number }): Step[] {
   const copies = Number.isFinite(most) ? most : least + 1
-  // What takes no step takes none however often it is repeated.
+  // A part without steps stays without steps however often it is repeated.
   if (steps.length * copies > stepsMax) throw tooLong(steps.length * copies)
   const all: Step[] = []
   if (steps.length === 0) return all
@@ -214,7 +214,7 @@ function runs(steps: readonly Step[], text: string): boolean {
   let before = -1
   for (let at = 0; ; ) {
     const here = text.codePointAt(at) ?? -1
-    // It may begin anywhere, so it begins everywhere.
+    // A match may begin anywhere, so it begins everywhere.
     if (reach({ steps, front, at, before, here }, 0)) return true
     if (here === -1) return false
     const after = at + (here > 0xffff ? 2 : 1)
@@ -249,7 +249,7 @@ interface Reaching {
   readonly here: number
 }
 
-/** Follows the program from one of its places up to where it wants a character; `true` when it gets to its end. */
+/** Follows the program from one of its places to where it needs a character; `true` when it reaches its end. */
 function reach(reaching: Reaching, from: number): boolean {
   const { steps, front, at, before, here } = reaching
   const waiting = [from]

@@ -5,11 +5,11 @@ export interface CalendarFault {
   readonly position: number
   /** What is wrong, as a clause without a full stop. */
   readonly problem: string
-  /** What would be right, as a clause. */
+  /** The correction, as a clause. */
   readonly expected: string
 }
 
-/** A text of a calendar that cannot be used: what was wrong, where, and what would be right. */
+/** A text of a calendar that cannot be used: the problem, its position, and the correction. */
 export class CalendarError extends Error {
   override readonly name = 'CalendarError'
   readonly input: string

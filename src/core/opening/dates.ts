@@ -3,12 +3,12 @@ import { CalendarError } from './calendar-error.ts'
 const dayMs = 86_400_000
 const form = 'a date 2026-12-25, a range 2026-12-24..2026-12-31, or a date of every year 12-25'
 
-/** A set of dates, asked for by days since 1970. */
+/** A set of dates, as days since 1970. */
 export interface DateSet {
   has(day: number): boolean
 }
 
-/** Dates of a calendar, compiled; throws a CalendarError for a text that is none. */
+/** Compiles the dates of a calendar; throws a CalendarError for an invalid text. */
 export function dateSet(texts: readonly string[]): DateSet {
   const ranges: { readonly from: number; readonly to: number }[] = []
   const alone = new Set<number>()
@@ -25,7 +25,7 @@ export function dateSet(texts: readonly string[]): DateSet {
 
 type ParsedDate = { readonly from: number; readonly to: number } | { readonly yearly: number }
 
-/** Reads one entry of `openDates` or `closedDates`; both ends of a range are in it. */
+/** Parses one entry of `openDates` or `closedDates`; both ends of a range are included. */
 export function parseDate(text: string): ParsedDate {
   const [, month, date] = /^(\d\d)-(\d\d)$/.exec(text) ?? []
   if (month !== undefined) {
@@ -44,7 +44,7 @@ export function parseDate(text: string): ParsedDate {
 
 function dayOf(text: string, position: number, date: string): number {
   const at = /^\d{4}-\d\d-\d\d$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN
-  // The runtime takes the 31st of February for the 3rd of March.
+  // The runtime reads the 31st of February as the 3rd of March.
   if (Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== date) {
     throw new CalendarError(text, { position, problem: `${JSON.stringify(date)} is no date`, expected: form })
   }

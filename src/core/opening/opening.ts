@@ -7,7 +7,7 @@ import { type DateSet, dateSet } from './dates.ts'
 import { changeAfter, type DaySpans, dayMinutes, isOpenAt, joined, noSpans, wholeDay } from './day-spans.ts'
 import { parseHours, spansByWeekday } from './weekly-hours.ts'
 
-/** When something is open, by the wall clock of a zone: weekly hours or the matching minutes of a cron, and dates that differ. */
+/** Opening hours by the wall clock of a zone: weekly hours or the matching minutes of a cron, and dates that differ. */
 export interface OpeningHours {
   readonly zone: string
   /** `mon-fri 08:00-18:00`: the end is exclusive, and an end not after its start lies on the next day. */
@@ -16,19 +16,19 @@ export interface OpeningHours {
   readonly cron?: string | undefined
   /** Open all day: `2026-12-25`, `2026-12-24..2026-12-31`, or `12-25` of every year. */
   readonly openDates?: readonly string[] | undefined
-  /** Closed all day, whatever else says that it is open. */
+  /** Closed all day, whatever the other fields say. */
   readonly closedDates?: readonly string[] | undefined
 }
 
 export interface Opening {
   readonly open: boolean
-  /** The first instant after the asked one at which `open` differs, or null where that is over 400 days ahead. */
+  /** The first instant after the given one at which `open` differs, or null where that is over 400 days ahead. */
   readonly changesAt: number | null
 }
 
 const minuteMs = 60_000
 const dayMs = dayMinutes * minuteMs
-/** How far ahead a change is looked for. A calendar that does not open within so long is refused where it is written. */
+/** How far ahead the search for a change goes. A calendar that does not open within this time is refused when it is written. */
 export const openingHorizonMs = 400 * dayMs
 const compiledMax = 1_024
 
@@ -39,7 +39,7 @@ export function opening({ at, calendar }: { readonly at: number; readonly calend
   return compiledHours(calendar).at(at)
 }
 
-/** The calendar, ready to be asked; throws a CalendarError or a CronError for a text that cannot be used. */
+/** The compiled calendar; throws a CalendarError or a CronError for a text that cannot be used. */
 export function compiledHours(calendar: OpeningHours): CompiledHours {
   const { zone, open, cron, openDates, closedDates } = calendar
   const key = JSON.stringify([zone, open, cron, openDates, closedDates])
@@ -74,7 +74,7 @@ class CompiledHours {
     return isOpenAt(this.#spans(day), (local - day * dayMs) / minuteMs)
   }
 
-  /** A change of the clocks may open or close as well: the wall then shows another time from one instant to the next. */
+  /** A clock change may open or close too: the wall clock jumps to another time. */
   #changeAfter(instant: number, isOpen: boolean): number | null {
     const untilAt = instant + openingHorizonMs
     for (let from = instant; from <= untilAt; ) {
@@ -89,7 +89,7 @@ class CompiledHours {
     return null
   }
 
-  /** The first time of the wall clock after one, and before another, at which it is not as it was. */
+  /** The first wall-clock time between two at which the state differs. */
   #localChangeAfter(local: number, until: number, isOpen: boolean): number | null {
     let day = Math.floor(local / dayMs)
     let minute = (local - day * dayMs) / minuteMs

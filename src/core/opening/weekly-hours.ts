@@ -6,14 +6,14 @@ export interface WeeklyHours {
   /** Weekdays on which they begin; 0 is Sunday. */
   readonly days: readonly number[]
   readonly startMinute: number
-  /** At most 1,440 more than the start: what lies beyond midnight belongs to the day on which it began. */
+  /** At most 1,440 more than the start: time beyond midnight belongs to the day on which it began. */
   readonly endMinute: number
 }
 
 const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
 const form = '`days hh:mm-hh:mm`, such as mon-fri 08:00-18:00'
 
-/** Reads opening hours; throws a CalendarError that points at the first wrong character. */
+/** Parses opening hours; throws a CalendarError with the position of the first wrong character. */
 export function parseHours(text: string): WeeklyHours {
   const reader = new Reader(text)
   const days = reader.days()
@@ -83,7 +83,7 @@ class Reader {
   }
 }
 
-/** The spans of each weekday, those that began on the day before included. */
+/** The spans of each weekday, including those that began on the day before. */
 export function spansByWeekday(hours: readonly WeeklyHours[]): readonly DaySpans[] {
   return weekdays.map((_, weekday) => {
     const before = (weekday + 6) % 7

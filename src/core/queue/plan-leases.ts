@@ -3,10 +3,10 @@ import { isEnded, type RunStatus } from '../run/run-state.ts'
 import { slotsFree } from './ceiling.ts'
 import type { Policy } from './policy.ts'
 
-/** What a run needs of whoever executes it. A run without a target is payload only and goes to hosts. */
+/** What a run needs from its executor. A run without a target is payload only and goes to hosts. */
 export interface TargetNeed {
   readonly kind: string
-  /** The name of its executor, where those of its kind have names, as handlers have. */
+  /** The name of its executor, where its kind has names, as handlers have. */
   readonly name?: string | undefined
 }
 
@@ -14,11 +14,11 @@ export interface TargetNeed {
 export interface Capabilities {
   /** `KIND` where it takes all of a kind, `KIND/NAME` where it has the executor of that name. */
   readonly kinds: readonly string[]
-  /** `handlers: ['report']` says what `handler/report` among the kinds would. */
+  /** `handlers: ['report']` equals `handler/report` among the kinds. */
   readonly handlers?: readonly string[] | undefined
   /** Hosts also take runs without a target. */
   readonly host?: boolean | undefined
-  /** The queues it works for; absent: all. Plans do not look at it: each is made for one queue, by who asks there. */
+  /** The queues it works for; absent: all. Plans ignore it: each plan is for one queue and its callers. */
   readonly queues?: readonly string[] | undefined
 }
 
@@ -27,24 +27,24 @@ export interface PlannedRun {
   readonly priority: number
   readonly enqueuedAt: number
   readonly status: RunStatus
-  /** How many attempts it has used. A plan does not depend on it; those who show one want to see it. */
+  /** How many attempts it has used. Plans ignore it; displays show it. */
   readonly attempts?: number | undefined
   readonly leaseExpiresAt?: number | null | undefined
   /** When its backoff ends. */
   readonly nextEligibleAt?: number | null | undefined
   readonly notBefore?: number | null | undefined
-  /** From this instant on it must not start any more. */
+  /** It may not start from this instant on. */
   readonly deadline?: number | null | undefined
   readonly concurrencyKey?: string | null | undefined
   readonly cancelRequestedAt?: number | null | undefined
-  /** The run of its schedule that must have ended before this one may go, while it has not. */
+  /** The live run of its schedule that must end before this one may start. */
   readonly blockedBy?: string | null | undefined
-  /** The name of its schedule. A hold on it matters; without one a plan does not ask for it. */
+  /** The name of its schedule, for holds on schedules. */
   readonly schedule?: string | null | undefined
   readonly target?: TargetNeed | null | undefined
 }
 
-/** Why a run does not go, from what concerns it alone to what it shares with others. The words for each are in the catalogue of reasons. */
+/** Why a run does not go, from its own causes to shared ones. The catalogue of reasons has the words for each. */
 export const skipReasons = [
   'leased',
   'lease-expired',
@@ -75,13 +75,13 @@ export interface PlanInput {
   /** The whole fleet or the account is stopped. */
   readonly paused?: boolean | undefined
   readonly queuePaused?: boolean | undefined
-  /** The holds on anything in the queue, also those that have not begun. */
+  /** The holds on anything in the queue, including those that have not begun. */
   readonly holds?: readonly Hold[] | undefined
-  /** The name of the queue, which holds on queues are compared with. */
+  /** The name of the queue, for holds on queues. */
   readonly queue?: string | undefined
-  /** Those who may take the runs: the one caller of a lease, or every live worker when a door shows what is next. */
+  /** Who may lease the runs: the one caller of a lease, or every live worker when a door shows what is next. */
   readonly can?: readonly Capabilities[] | undefined
-  /** The caller's free slots, when it has a limit of its own. */
+  /** The caller's free slots, when it has its own limit. */
   readonly limit?: number | undefined
   /** When the queue's latest runs started, in any order; only the newest `rateLimit.startsMax` matter. */
   readonly recentStarts?: readonly number[] | undefined
@@ -89,7 +89,7 @@ export interface PlanInput {
 
 export interface LeasePlan {
   readonly leases: readonly { readonly id: string; readonly leaseExpiresAt: number }[]
-  /** Why each of the others does not go; under `held-by`, the hold that keeps it. */
+  /** Why each of the others does not go; for `held-by`, with the hold. */
   readonly skipped: readonly { readonly id: string; readonly reason: SkipReason; readonly hold?: string }[]
   readonly inFlight: number
   /** The slots this plan could fill. */
@@ -99,14 +99,13 @@ export interface LeasePlan {
 }
 
 /**
- * Decides who goes now.
+ * Decides which runs go now.
  *
- * A run that cannot go gets the first reason that fits, from what concerns it alone to what it shares with others: its
- * own state; a deadline that is over; a stop of everything, of the queue; a hold; its own instants; the run before it; nobody
- * who can execute it; the ceiling; the rate; its key. A run with an earlier reason therefore never uses a slot, a start
- * or its key, and does not hold up the runs behind it.
+ * A run that cannot go gets the first reason that applies, from its own causes to shared ones: its state; a deadline that has
+ * passed; a stop of the fleet or the queue; a hold; its own instants; the run before it; no executor; the ceiling; the rate
+ * limit; its key. So a run with an earlier reason never uses a slot, a start or its key, and does not delay the runs behind it.
  *
- * An expired lease keeps its slot: its holder may still be at work, and until it is reclaimed nobody knows otherwise.
+ * An expired lease keeps its slot: its worker may still be executing, and that is unknown until it is reclaimed.
  */
 export function planLeases(input: PlanInput): LeasePlan {
   const { now, policy } = input
@@ -140,7 +139,7 @@ export function inQueueOrder(a: QueueOrder, b: QueueOrder): number {
 
 export type QueueOrder = Pick<PlannedRun, 'priority' | 'enqueuedAt' | 'id'>
 
-/** Says whether a caller with these capabilities may execute such a target. */
+/** Whether a caller with these capabilities may execute such a target. */
 export function canExecute(target: TargetNeed | null | undefined, can: Capabilities): boolean {
   if (target === null || target === undefined) return can.host === true
   if (can.kinds.includes(target.kind)) return true
@@ -150,10 +149,10 @@ export function canExecute(target: TargetNeed | null | undefined, can: Capabilit
   )
 }
 
-/** Handlers had names before other kinds had: what a caller takes of them stands in a list of its own. */
+/** Handlers had names before other kinds had, so they have their own list in the capabilities. */
 const handler = 'handler'
 
-/** What a caller takes, as lanes: a kind alone is all of its lanes. */
+/** The lanes that a caller takes: a kind alone is all of its lanes. */
 export function lanesOf({ kinds, handlers = [] }: Pick<Capabilities, 'kinds' | 'handlers'>): TargetNeed[] {
   const lanes = kinds.map((text) => {
     const [kind = '', ...name] = text.split('/')
@@ -162,7 +161,7 @@ export function lanesOf({ kinds, handlers = [] }: Pick<Capabilities, 'kinds' | '
   return [...lanes, ...handlers.map((name) => ({ kind: handler, name }))]
 }
 
-/** The same as it is stored and shown. */
+/** Lanes as they are stored and shown. */
 export function capabilitiesOf(lanes: readonly TargetNeed[]): Pick<Capabilities, 'kinds' | 'handlers'> {
   const isHandler = ({ kind, name }: TargetNeed) => kind === handler && name !== undefined
   const others = lanes.filter((lane) => !isHandler(lane))
@@ -174,13 +173,13 @@ export function laneText({ kind, name }: TargetNeed): string {
   return name === undefined ? kind : `${kind}/${name}`
 }
 
-/** What is shared by the runs of a queue, as it stands while the plan is made. */
+/** The shared state of a queue while the plan is made. */
 interface Lane {
   readonly inFlight: number
   readonly keyCounts: Map<string, number>
-  /** The runs that are asked to end and have not ended yet. */
+  /** The runs with a cancel request that have not ended yet. */
   readonly ending: Set<string>
-  /** The starts inside the window of the rate, the plan's own included. */
+  /** The starts inside the rate limit's window, including the plan's own. */
   readonly starts: number[]
 }
 
@@ -205,7 +204,7 @@ function occupyKey({ concurrencyKey }: PlannedRun, { keyCounts }: Lane): void {
   if (isSet(concurrencyKey)) keyCounts.set(concurrencyKey, (keyCounts.get(concurrencyKey) ?? 0) + 1)
 }
 
-/** What keeps a run back by its state, whatever the rest of the queue does. */
+/** Why a run's own state keeps it back, whatever the rest of the queue does. */
 function stateReason(run: PlannedRun, input: PlanInput): SkipReason | null {
   const { now, paused, queuePaused } = input
   if (run.status === 'leased')
@@ -219,12 +218,12 @@ function stateReason(run: PlannedRun, input: PlanInput): SkipReason | null {
   return holdOf(run, input) === null ? null : 'held-by'
 }
 
-/** The hold that keeps a run from starting, where one does. */
+/** The hold that keeps a run from starting, or null. */
 function holdOf(run: PlannedRun, { now, holds, queue }: PlanInput): Hold | null {
   return holds === undefined || holds.length === 0 ? null : heldBy(holds, workOf(run, queue), now)
 }
 
-/** A run by all that a hold can be on. */
+/** A run, by everything that a hold can be on. */
 export function workOf({ target, schedule, concurrencyKey }: PlannedRun, queue: string | undefined): Holdable {
   return { queue, kind: target?.kind, name: target?.name, schedule, key: concurrencyKey }
 }
@@ -259,7 +258,7 @@ function rateOpensAt({ starts }: Lane, { rateLimit }: PlanPolicy): number | null
   return oldestThatCounts === undefined ? null : oldestThatCounts + rateLimit.perMs
 }
 
-/** The earliest of the instants after `now` it was shown. */
+/** The earliest instant after `now` among those passed to it. */
 class Earliest {
   at: number | null = null
   readonly #now: number

@@ -47,24 +47,24 @@ export const policyFields = {
     }),
   ),
   maxConcurrentPerKey: integer(1, countMax, {
-    says: 'How many runs with the same concurrencyKey are at work at once; without it no fewer than of the queue.',
+    says: 'How many runs with the same concurrencyKey are at work at once; without it only the queue’s ceiling applies.',
   }),
   maxAttempts: required(integer(1, countMax, { says: 'How often a run is tried.', default: 3 })),
   leaseTtl: required(
     duration({ min: 1_000, max: 7 * dayMs, says: "How long an outside host's lease lasts.", default: 300_000 }),
   ),
   backoffBase: required(duration({ min: 0, says: 'The wait before the second attempt.', default: 1_000 })),
-  backoffFactor: required(real(1, 1_000, { says: 'By how much each wait is longer than the one before.', default: 2 })),
+  backoffFactor: required(real(1, 1_000, { says: 'The factor from each wait to the next.', default: 2 })),
   backoffCap: required(duration({ min: 0, says: 'The longest wait between attempts.', default: 60_000 })),
   backoffSpread: real(0, 1, {
-    says: 'The largest part of its wait that a run is spared, so that runs which failed together return apart; without it none.',
+    says: 'The largest share by which a run’s wait is shortened, so that runs that failed together do not retry together; without it none.',
   }),
   rateLimit: group(rateFields, {
     says: 'How many runs may start in any stretch of time; without it any number.',
     example: '{"startsMax":10,"per":"1m"}',
   }),
   onExhausted: choice(['park', 'fail'], {
-    says: 'What becomes of a run that has used all its attempts; without it work parks and occurrences fail.',
+    says: 'What becomes of a run that has used all its attempts; without it enqueued work is parked and occurrences fail.',
   }),
   retention: required(
     group(retentionFields, {
@@ -78,7 +78,7 @@ export const policyFields = {
 /** At most `startsMax` runs of a queue start in any window of `perMs`. */
 export type RateLimit = StoredOf<typeof rateFields>
 
-/** How long what has ended is kept. Parked runs are kept for ever unless `parkedMs` is given. */
+/** How long ended runs are kept. Parked runs are kept for ever unless `parkedMs` is given. */
 export type Retention = StoredOf<typeof retentionFields>
 
 /** The rules of one queue, as plain data. */
@@ -94,7 +94,7 @@ function defaultsOf(fields: Fields): object {
   return Object.fromEntries(known.map(({ stored, field }) => [stored, field.default]))
 }
 
-/** Says everything that is wrong with a policy, but for the fields that parts add to it. An empty list means it is sound. */
+/** All problems of a policy, except in fields that parts add. Empty: valid. */
 export function policyProblems(policy: unknown, added: readonly string[] = []): Problem[] {
   if (!isRecord(policy)) return [{ field: 'policy', problem: isShown(policy), expected: 'an object' }]
   const problems = fieldProblems(policyFields, policy, { noun: 'a policy', others: added })

@@ -4,18 +4,18 @@ import { hashFraction } from '../timing/spread.ts'
 export type BackoffPolicy = Pick<Policy, 'backoffBaseMs' | 'backoffFactor' | 'backoffCapMs' | 'backoffSpread'>
 
 export interface BackoffInput {
-  /** How many ends have used the budget, the one just seen included. */
+  /** How many attempts have been used, including the one that just ended. */
   readonly attempts: number
   readonly policy: BackoffPolicy
-  /** Needed for `backoffSpread`, which moves each run by a share of its own; without an id nothing is moved. */
+  /** For `backoffSpread`, which moves each run differently; without an id nothing is moved. */
   readonly runId?: string | undefined
 }
 
 /**
- * Says how long a run waits before its next attempt.
+ * How long a run waits before its next attempt.
  *
- * The spread only ever shortens the wait. Lengthening it would have to stop at the cap, where a crowd that keeps failing
- * ends up, and would leave exactly that crowd in step.
+ * The spread only shortens the wait. Lengthening it would have to stop at the cap, where a crowd of failing runs ends up, and
+ * would leave exactly that crowd in step.
  */
 export function backoffMs({ attempts, policy, runId }: BackoffInput): number {
   const exactMs = exactBackoffMs(attempts, policy)
@@ -26,7 +26,7 @@ export function backoffMs({ attempts, policy, runId }: BackoffInput): number {
 }
 
 function exactBackoffMs(attempts: number, policy: BackoffPolicy): number {
-  // Zero is answered apart because the power may overflow to infinity, and zero times infinity is not a number.
+  // Zero is separate because the power may overflow to infinity, and zero times infinity is not a number.
   if (policy.backoffBaseMs === 0) return 0
   const grownMs = policy.backoffBaseMs * policy.backoffFactor ** Math.max(0, attempts - 1)
   return Math.min(policy.backoffCapMs, Math.round(grownMs))

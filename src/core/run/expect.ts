@@ -13,36 +13,36 @@ import { isRecord } from '../json/record.ts'
 import { reasonText } from '../reason-text.ts'
 import type { Outcome } from './verdict.ts'
 
-/** What a run must have answered to count as done. Each field that is given must hold. */
+/** What the answer of a run must be to count as success. Every given field must hold. */
 export interface Expectation {
-  /** Statuses that are fine, as numbers or as classes such as `2xx`; in place of every 2xx. */
+  /** Accepted statuses, as numbers or as classes such as `2xx`; default 2xx. */
   readonly statuses?: readonly (number | string)[] | undefined
-  /** Exit codes that are fine; in place of 0 alone. */
+  /** Accepted exit codes; default 0. */
   readonly exitCodes?: readonly number[] | undefined
-  /** The answer's text has this part. */
+  /** The answer's text contains this. */
   readonly textIncludes?: string | undefined
-  /** The answer's text matches this regular expression somewhere. Its notation is that of `core/json/pattern.ts`. */
+  /** The answer's text matches this regular expression somewhere, in the notation of `core/json/pattern.ts`. */
   readonly textMatches?: string | undefined
-  /** What the answer, read as JSON, has at these paths (`status`, `items[0].id`). */
+  /** The values of the answer, parsed as JSON, at these paths (`status`, `items[0].id`). */
   readonly json?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What only some kinds of targets end with. */
+/** A fact that only some kinds of targets end with. */
 export type EndFact = 'status' | 'exitCode'
 
-/** How a target came to its end, as the executor saw it. A fact that is `null` is missing although such a target ends with one. */
+/** How a target ended, as the executor saw it. A fact that is `null` is missing although such a target ends with one. */
 export interface EndFacts {
-  /** It never came to an answer: it threw, could not be started, could not be reached. */
+  /** There is no answer: it threw, could not be started, could not be reached. */
   readonly error?: string | undefined
-  /** `false` marks an error that no further attempt can mend; `true` one that surely had no effect. */
+  /** `false`: no further attempt can succeed; `true`: it surely had no effect. */
   readonly retryable?: boolean | undefined
   readonly retryAfterMs?: number | undefined
   readonly status?: number | null | undefined
   readonly exitCode?: number | null | undefined
   readonly signal?: string | null | undefined
-  /** What it answered, for text rules. */
+  /** The answer, for text rules. */
   readonly text?: string | undefined
-  /** What it answered, for JSON rules; absent when the answer is not JSON. */
+  /** The answer, for JSON rules; absent when it is not JSON. */
   readonly json?: unknown
 }
 
@@ -51,22 +51,21 @@ export interface OutcomeInput {
   readonly expect?: Expectation | undefined
 }
 
-/** A rule that was broken, in words that name it. */
+/** The rule that failed, in words. */
 interface Breach {
   readonly reason: string
   readonly retryable?: false
 }
 
-/** Text rules look at this much of an answer, which is all that is kept of one. */
+/** Text rules read this much of an answer, which is all that is kept of one. */
 const judgedCharactersMax = 100 * 1024
 const textIncludesLengthMax = 1_000
 
 /**
- * Decides whether an attempt that came to its end succeeded; if not, its reason names the rule that was broken.
+ * Decides whether an ended attempt succeeded; if not, the reason names the rule that failed.
  *
- * What ended but was not as expected is left to the policy: it may be otherwise next time. It is never called retryable
- * outright, because that would also repeat a run that must not repeat: that its answer is odd does not tell that it did
- * nothing.
+ * For an unexpected answer the policy decides about retries: the next answer may differ. It is never marked retryable, because
+ * that would also repeat a run that must not repeat: an odd answer does not prove that nothing happened.
  */
 export function outcomeOf({ facts, expect = {} }: OutcomeInput): Outcome {
   if (facts.error !== undefined) return failed(facts, { reason: facts.error }, facts.retryable)
@@ -81,7 +80,7 @@ export function outcomeOf({ facts, expect = {} }: OutcomeInput): Outcome {
 function failed({ retryAfterMs }: EndFacts, { reason }: Breach, retryable: boolean | undefined): Outcome {
   return {
     kind: 'failed',
-    reason: reasonText(reason) || 'failed without a word',
+    reason: reasonText(reason) || 'failed without a message',
     ...(retryable !== undefined && { retryable }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   }
@@ -99,10 +98,9 @@ function statusBreach({ status }: EndFacts, statuses: Expectation['statuses']): 
 }
 
 /**
- * A server that says 4xx has understood and refuses: the same request would be refused again, while whoever could mend
- * it waits for the last attempt. Not so where the status itself speaks of time: too slow (408), in conflict with what
- * happens just now (409), too early (425), too often (429). Other schedulers repeat every status; whoever wants that of
- * a 404 says so with `expect.statuses`, because then the statuses mean what the user says and not what HTTP says.
+ * A 4xx answer is a refusal of the request: the server would refuse it again, while the person who could fix it waits for the
+ * last attempt. The exceptions depend on time: too slow (408), conflict (409), too early (425), too many (429). Other schedulers
+ * retry every status; to retry a 404, set `expect.statuses`, because then the user defines the statuses and not HTTP.
  */
 function isSenderAtFault(status: number): boolean {
   return status >= 400 && status <= 499 && ![408, 409, 425, 429].includes(status)
@@ -156,14 +154,14 @@ function differenceAt(answer: unknown, path: JsonPath, expected: unknown): strin
 }
 
 /**
- * The answer as JSON would say it, whatever a handler answered: a date is its text, and what JSON cannot say is none.
- * A text counts as JSON when it reads as such, because many a program that prints JSON does not say so.
+ * The answer as JSON, whatever a handler returned: a date is its text, and a value that JSON cannot express counts as none. Text
+ * that parses as JSON counts as JSON, because many programs print JSON without declaring it.
  */
 function answeredJson({ json, text }: EndFacts): { readonly value: unknown } | null {
   try {
     const written = json === undefined ? text : JSON.stringify(json)
     const value: unknown = written === undefined ? undefined : JSON.parse(written)
-    // Also what is nested so deep that nobody could say what is there instead.
+    // Null too where it is nested so deep that no path could name the difference.
     return jsonProblem(value) === null ? { value } : null
   } catch {
     return null
@@ -198,23 +196,23 @@ const checks: Readonly<Record<keyof Expectation, { readonly expected: string; re
   json: { expected: 'an object with a path for each name', check: jsonRuleProblem },
 }
 
-/** Fields that can hold only for targets that end with this fact. */
+/** Fields that apply only to targets that end with this fact. */
 const needed: Readonly<Record<string, EndFact>> = { statuses: 'status', exitCodes: 'exitCode' }
 
-/** What an expectation must know of the kind of target. */
+/** What an expectation must know about the kind of target. */
 export interface ExpectedKind {
   readonly name: string
-  /** What an end of it has, besides text and JSON. */
+  /** The facts of its end, besides text and JSON. */
   readonly gives?: readonly EndFact[]
 }
 
-/** The names of the rules that can hold for these kinds of targets. */
+/** The names of the rules that can apply to these kinds of targets. */
 export function expectationNames(kinds: readonly ExpectedKind[]): string[] {
   const given = new Set(kinds.flatMap(({ gives = [] }) => gives))
   return Object.keys(checks).filter((name) => needed[name] === undefined || given.has(needed[name]))
 }
 
-/** Says everything that is wrong with an expectation, so that a door can refuse it whole. Empty means it is sound. */
+/** All problems of an expectation, so that a door can refuse it whole. Empty: valid. */
 export function expectationProblems(expect: unknown, kind?: ExpectedKind): ExpectationProblem[] {
   if (!isRecord(expect)) return [{ field: 'expect', problem: isClause(expect), expected: 'an object' }]
   return Object.entries(expect)

@@ -1,2 +1,2 @@
-/** A payload, and what is as large as one: refused above. */
+/** The limit of a payload and of similar data; larger is refused. */
 export const payloadBytesMax = 256 * 1024

@@ -4,10 +4,10 @@ import type { Problem } from '../problem.ts'
 import type { Policy } from '../queue/policy.ts'
 import { backoffFields, executionFields } from './work-fields.ts'
 
-/** The parts of a backoff that a run has of its own. */
+/** The backoff fields that a run sets itself. */
 export type OwnBackoff = StoredOf<typeof backoffFields>
 
-/** What a run says of its own retries. What it does not say is as its queue says. */
+/** A run's own retries. Missing fields come from its queue. */
 export interface OwnRetries {
   readonly maxAttempts?: number | undefined
   readonly backoff?: OwnBackoff | undefined
@@ -18,7 +18,7 @@ type RetryPolicy = Pick<Policy, 'maxAttempts' | 'backoffBaseMs' | 'backoffFactor
 const { attempts, backoff: backoffField } = executionFields
 const retryFields = { attempts, backoff: backoffField }
 
-/** Says everything that is wrong with the retries of a run or a schedule. An empty list means they are sound. */
+/** All problems of the retries of a run or a schedule. Empty: valid. */
 export function retriesProblems({ maxAttempts, backoff }: OwnRetries): Problem[] {
   const problems = fieldProblems(retryFields, { attempts: maxAttempts, backoff }, { noun: 'a backoff' })
   const { baseMs, capMs } = backoff ?? {}
@@ -30,7 +30,7 @@ export function retriesProblems({ maxAttempts, backoff }: OwnRetries): Problem[]
   return problems
 }
 
-/** The retries in what is stored of a run. A part that cannot be read is left out, so that the queue's holds. */
+/** The retries in a run's stored options. An unreadable field is left out, so that the queue's applies. */
 export function retriesIn(options: unknown): OwnRetries {
   const { maxAttempts, backoff } = recordOf(options)
   const { baseMs, factor, capMs } = recordOf(backoff)
@@ -47,8 +47,8 @@ export function retriesIn(options: unknown): OwnRetries {
 }
 
 /**
- * The policy that a run is judged by: its own retries, and its queue's where it has none. The cap of the queue never
- * shortens the first wait that a run asks for itself: it was chosen for another base.
+ * The policy by which a run is judged: its own retries, and its queue's where it has none. The queue's cap never shortens the
+ * run's own first wait: it was chosen for another base.
  */
 export function withRetries<Judging extends RetryPolicy>(
   policy: Judging,

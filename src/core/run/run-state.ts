@@ -1,6 +1,6 @@
 import { AssertionError } from 'node:assert'
 
-/** Every state of a run, and the states it may move to. What has no move is an end, and ends are final. */
+/** Every state of a run, and the states it may move to. A state without moves is final. */
 export const moves = {
   ready: ['held', 'leased', 'cancelled', 'skipped'],
   held: ['ready', 'cancelled'],
@@ -22,7 +22,7 @@ export function isEnded(status: RunStatus): status is EndedStatus {
   return moves[status].length === 0
 }
 
-/** Live runs are those that will still do something by themselves; a parked one waits for a person. */
+/** Live runs will still do something by themselves; a parked one waits for a person. */
 export function isLive(status: RunStatus): status is LiveStatus {
   return status === 'ready' || status === 'held' || status === 'leased'
 }
@@ -32,7 +32,7 @@ export function canMove(from: RunStatus, to: RunStatus): boolean {
   return targets.includes(to)
 }
 
-/** Stops a caller that is about to write a move which no rule allows: a defect, never a user's mistake. */
+/** Throws at a move that no rule allows: a defect, never a user's mistake. */
 export function assertMove(from: RunStatus, to: RunStatus): void {
   if (canMove(from, to)) return
   const allowed = isEnded(from) ? 'nothing, for it has ended' : moves[from].join(', ')

@@ -7,45 +7,45 @@ export type Outcome =
   | {
       readonly kind: 'failed'
       readonly reason: string
-      /** `false` marks a failure that no further attempt can mend; `true` one that did no harm. */
+      /** `false`: no further attempt can succeed; `true`: it did no harm. */
       readonly retryable?: boolean | undefined
       readonly retryAfterMs?: number | undefined
       readonly retryAt?: number | undefined
     }
-  /** The lease expired or its holder is proven dead; `holderDied` only in the second case. */
+  /** The lease expired or its worker is proven dead; `holderDied` only in the second case. */
   | { readonly kind: 'lost'; readonly holderDied?: boolean | undefined }
-  /** The worker answered, but cannot tell whether the effect happened. */
+  /** The worker answered, but does not know whether the effect happened. */
   | { readonly kind: 'unknown'; readonly reason: string }
-  /** Given back cleanly: nothing was begun. */
+  /** Released cleanly: nothing was begun. */
   | { readonly kind: 'released' }
   /** The worker had to stop in the middle. */
   | { readonly kind: 'forced-stop' }
-  /** Its holder sets it aside for a person; that uses nothing of the budget. */
+  /** The worker parks it for a person; that uses no attempt. */
   | { readonly kind: 'parked'; readonly reason: string }
   | { readonly kind: 'cancelled'; readonly reason?: string | undefined }
   /** A guard refused the run before anything was begun. */
   | { readonly kind: 'skipped'; readonly reason: string }
-  /** It could not go on through no fault of its own, such as a spent budget or a provider's limit, and may go on at an instant. */
+  /** It could not continue for an outside reason, such as a spent budget or a provider's limit, and may continue at an instant. */
   | {
       readonly kind: 'deferred'
       readonly until: number
       readonly reason: string
-      /** Effects of the attempt may have happened before it had to stop. */
+      /** The attempt may have had effects before it stopped. */
       readonly hasBegun?: boolean | undefined
     }
 
-/** What the verdict must know of the leased run. All counts are those before this outcome. */
+/** What the verdict must know about the leased run. All counts are those before this outcome. */
 export interface JudgedRun {
   readonly id?: string | undefined
   readonly attempts: number
   /** Clean releases in a row. */
   readonly releases?: number | undefined
-  /** Leases lost because the holder died, over the life of the run. */
+  /** Leases lost because the worker died, over the life of the run. */
   readonly deaths?: number | undefined
   readonly repeatable?: boolean | undefined
   readonly onExhausted?: 'park' | 'fail' | undefined
   readonly cancelRequestedAt?: number | null | undefined
-  /** When it was deferred first since its last attempt that was not; absent where it was not. */
+  /** Its first deferral since its last attempt that was not deferred; absent where there is none. */
   readonly firstDeferredAt?: number | undefined
 }
 
@@ -69,27 +69,27 @@ export interface Verdict {
   readonly reason: string
   readonly nextEligibleAt?: number
   readonly parkedReason?: string
-  /** The run succeeded although its cancellation had been asked for. */
+  /** The run succeeded although its cancellation had been requested. */
   readonly lateCancel?: true
 }
 
 const releasesInARowMax = 10
 const deathsMax = 3
 const retryAfterMsMax = 3_600_000
-/** A part that defers until now would have the run leased and deferred again at once. */
+/** A deferral until now would have the run leased and deferred again at once. */
 const deferMsMin = 1_000
 const deferMsMax = 86_400_000
 
 /**
  * Decides what becomes of a run when its attempt ends.
  *
- * A lost lease looks like a crash but may be a long pause, so nothing tells that its effect did not happen: a run that
- * must not repeat is parked, not retried.
+ * A lost lease looks like a crash but may be a long pause, so its effect may have happened: a run that must not repeat is parked,
+ * not retried.
  */
 export function verdict({ now, run, outcome, policy }: VerdictInput): Verdict {
   if (outcome.kind === 'success') return succeeded(run)
   if (outcome.kind === 'skipped') return ended(run, 'skipped', outcome.reason)
-  // Whatever else happened after a cancellation was asked for, trying again is the one thing that must not follow.
+  // After a cancel request no other attempt may follow, whatever else happened.
   if (outcome.kind === 'cancelled' || isSet(run.cancelRequestedAt))
     return ended(run, 'cancelled', cancelReason(outcome))
   switch (outcome.kind) {
@@ -121,7 +121,7 @@ function released({ now, run, policy }: Judging): Verdict {
 
 function forcedStop(run: JudgedRun): Verdict {
   if (run.repeatable === false) return parked(run, 'effect-unknown', run.attempts)
-  // It neither lengthens nor ends a row of releases, so that restarts cannot hide a run that nobody wants.
+  // It neither lengthens nor ends a row of releases, so that restarts cannot hide a run that every worker releases.
   return { ...counts(run), releases: run.releases ?? 0, status: 'ready', reason: 'forced-stop' }
 }
 
@@ -129,7 +129,7 @@ function lost({ now, run, policy, holderDied }: Judging & { holderDied: boolean 
   const deaths = (run.deaths ?? 0) + (holderDied ? 1 : 0)
   const judged = { ...run, deaths }
   if (run.repeatable === false) return parked(judged, 'effect-unknown', run.attempts + 1)
-  // A run that kills its workers is set aside whatever budget is left: each further attempt takes its neighbours along.
+  // A run that kills its workers is parked whatever attempts are left: each further attempt takes its neighbours along.
   if (deaths >= deathsMax) return parked(judged, 'poison', run.attempts + 1)
   return spent({ now, run: judged, policy, reason: holderDied ? 'its worker died' : 'lease expired' })
 }
@@ -144,8 +144,8 @@ function failed({ now, run, policy, outcome }: Judging & { outcome: Outcome & { 
 }
 
 /**
- * A deferral uses neither an attempt nor a release in a row. A run that was deferred for a day has failed: by then the run is asked once more,
- * however far away the instant is that the deferral names.
+ * A deferral uses neither an attempt nor a release in a row. A run that was deferred for a day has failed: it starts once more by
+ * then, however far away the deferral's instant is.
  */
 function deferred({ now, run, policy, outcome }: Judging & { outcome: Outcome & { kind: 'deferred' } }): Verdict {
   if (outcome.hasBegun === true && run.repeatable === false) return parked(run, 'effect-unknown', run.attempts + 1)
@@ -155,7 +155,7 @@ function deferred({ now, run, policy, outcome }: Judging & { outcome: Outcome & 
   return { ...counts(run), releases: run.releases ?? 0, status: 'ready', reason: outcome.reason, nextEligibleAt }
 }
 
-/** One attempt of the budget is used: either another one follows, or this was the last. */
+/** One attempt is used: either another one follows, or this was the last. */
 function spent({
   now,
   run,
@@ -168,7 +168,7 @@ function spent({
     return exhausted(run, policy, `${reason} (attempt ${attempts}/${policy.maxAttempts})`)
   }
   const backedOffAt = now + backoffMs({ attempts, policy, runId: run.id })
-  // An executor may have computed its instant; both databases keep whole ones only.
+  // An executor may have computed its instant; both databases store whole ones only.
   const nextEligibleAt = Math.ceil(Math.max(backedOffAt, notBefore))
   return { ...counts(run), attempts, status: 'ready', reason, nextEligibleAt }
 }

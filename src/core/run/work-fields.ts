@@ -14,10 +14,10 @@ import type { Expectation } from './expect.ts'
 
 export const priorityDefault = 100
 export const priorityMax = 1_000_000
-/** How often anything may be tried, and how many of anything there may be in a queue. */
+/** The limit of attempts, and of other counts in a queue. */
 export const countMax = 1_000_000
 
-/** What a schedule and a run say alike of the work. What stands in braces is said by the kinds of targets. */
+/** The fields of the work that schedules and runs share. The kinds of targets fill in the words in braces. */
 export const workFields = {
   queue: text('name', nameLengthMax, { says: 'The queue that the work goes through.', default: 'default' }),
   priority: integer(-priorityMax, priorityMax, { says: 'Lower goes first.', default: priorityDefault }),
@@ -25,7 +25,7 @@ export const workFields = {
     says: 'Runs with the same key share the ceiling for a key of their queue.',
   }),
   payload: data<unknown, 'payload'>('payload', {
-    says: 'What the target is handed: any JSON of at most 256 KB.',
+    says: 'The input of the target: any JSON of at most 256 KB.',
   }),
   target: target({
     says: 'What a run does: exactly one of {kinds}. Without one it is for outside hosts.',
@@ -39,7 +39,7 @@ export const workFields = {
 export const backoffFields = {
   base: duration({ min: 0, says: 'The wait before the second attempt.', defaultSays: 'the backoffBase of the queue' }),
   factor: real(1, 1_000, {
-    says: 'By how much each wait is longer than the one before.',
+    says: 'The factor from each wait to the next.',
     defaultSays: 'the backoffFactor of the queue',
   }),
   cap: duration({
@@ -49,14 +49,14 @@ export const backoffFields = {
   }),
 }
 
-/** What a schedule and a run say alike of how the work is executed. It is stored among the options of both. */
+/** The fields of the execution that schedules and runs share, stored among the options of both. */
 export const executionFields = {
   timeout: duration({
     says: 'How long an attempt may take.',
     defaultSays: '{timeouts}',
   }),
   expect: data<Expectation, 'expectation'>('expectation', {
-    says: 'What the target must have answered to count as done; every rule that is given must hold.',
+    says: 'What the target must answer to count as done; every given rule must hold.',
   }),
   attempts: integer(1, countMax, {
     says: 'How often a run is tried, the first attempt included.',

@@ -3,21 +3,20 @@ import { isOfCalendarAlone, planned } from './next-plan.ts'
 import { type LiveScheduleRun, lastRunId, type ScheduleState } from './state.ts'
 import { isWorkable } from './workable.ts'
 
-/** A run of a schedule that has ended, or was parked, which for its schedule is an end. */
+/** A run of a schedule that has ended or was parked, which counts as an end for its schedule. */
 export interface EndedRun {
   readonly runId: number
   readonly status: RunStatus
 }
 
-/** Run-now, retries and second ends move nothing, unless a hint waits for them to make room. */
+/** Run-now, retries and second ends do not move a schedule, unless a hint waits for their end. */
 export function isMoved(row: ScheduleState, ends: readonly EndedRun[], counted: ReadonlySet<number>): boolean {
   return row.hints.oneshot !== undefined || ends.some(({ runId }) => counted.has(runId) || runId === row.waitsFor)
 }
 
 /**
- * Whether the governor, asked again, would answer as it did when the occurrence was fired, so that only the instant of the
- * end is to be remembered. That is nearly every end of a cron, and of what has had its last occurrence. While it is paused
- * nothing is planned.
+ * Whether the governor would give the same answer as when the occurrence fired, so that only the instant of the end changes. That
+ * is nearly every end of a cron, and of a schedule after its last occurrence. While it is paused nothing is planned.
  */
 export function isPlannedAnyhow(row: ScheduleState, ends: readonly EndedRun[]): boolean {
   const { nextDueAt, wakeAt, hints, failureCount } = row
@@ -38,19 +37,19 @@ interface Ended {
   readonly live: readonly LiveScheduleRun[]
 }
 
-/** The schedule once runs of it have ended. */
+/** The schedule after runs of it have ended. */
 export function afterEnds<Row extends ScheduleState>(row: Row, now: number, { ends, counted, live }: Ended): Row {
   const counts = failuresAfterEach(row.failureCount, ends, counted)
   const [, failureCount] = counts.at(-1) ?? [0, row.failureCount]
   const hasCompleted = ends.some(({ runId, status }) => status === 'completed' && counted.has(runId))
   const ended = counts.length > 0 ? { anchorAt: now, lastEndAt: now } : {}
   const after = { ...row, ...ended, failureCount, lastSuccessAt: hasCompleted ? now : row.lastSuccessAt }
-  // The end of a run must not fail for want of its schedule's time zone; the next `fire` reports what is wrong.
+  // The end of a run must not fail because its schedule's time zone is unknown; the next `fireDue` reports it.
   if (!isWorkable(row.spec)) return { ...after, waitsFor: null, wakeAt: row.wakeAt ?? now }
   return planned(pausedByFailures(after, row.failureCount, now), { now, lastRunId: lastRunId(row, live) })
 }
 
-/** How many had failed in a row after each of the ends that count, in their order. */
+/** The failures in a row after each of the ends that count, in their order. */
 export function failuresAfterEach(
   before: number,
   ends: readonly EndedRun[],
@@ -64,13 +63,13 @@ export function failuresAfterEach(
   })
 }
 
-/** Cancelled and skipped occurrences say nothing about whether the work succeeds. */
+/** Cancelled and skipped occurrences are neither successes nor failures. */
 function failuresAfter(count: number, status: RunStatus): number {
   if (status === 'completed') return 0
   return status === 'failed' || status === 'parked' ? count + 1 : count
 }
 
-/** Somebody who resumes it vouches for it, so it has as many failures again before it is paused again. */
+/** A person who resumes it vouches for it, so it gets the full number of failures before it is paused again. */
 function pausedByFailures<Row extends ScheduleState>(row: Row, failuresBefore: number, now: number): Row {
   const { failureCount, disabledAt, spec } = row
   const { pauseAfterFailures: most = Number.POSITIVE_INFINITY } = spec

@@ -9,7 +9,7 @@ export interface MadeRun {
   readonly occurrenceAt: number | null
 }
 
-/** The schedule once its runs are made: hints are used up and the last plan is remembered before the next is asked for. */
+/** The schedule after its runs are made: hints are used up and the last plan is recorded before the next one is computed. */
 export function afterFire<Row extends ScheduleState>(turn: Turn<Row>, now: number, made: readonly MadeRun[]): Row {
   const { row, live, wasDue, waitingHint } = turn
   if (!wasDue) return planned(row, { now, lastRunId: lastRunId(row, live) })

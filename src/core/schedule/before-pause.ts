@@ -6,18 +6,18 @@ import { isPaused, type LiveScheduleRun, lastRunId, lateSchedule, lateState, typ
 import { untilNow } from './turn.ts'
 import { isWorkable } from './workable.ts'
 
-/** What happened to a schedule before it is paused, where no worker has looked since. */
+/** What happened to a schedule before a pause, since a worker last fired it. */
 export interface BeforePause<Row> {
-  /** The schedule as the pause finds it, with the first occurrence that the pause lets pass as its plan. */
+  /** The schedule at the beginning of the pause; its plan is the first occurrence that the pause skips. */
   readonly row: Row
   readonly entries: readonly Passed[]
   readonly endedHints: readonly EndedHint[]
 }
 
 /**
- * Ends what came to pass before a pause begins. An earlier pause may have ended since any worker looked; what it let pass was
- * paused, and what came after it was missed. Left to the end of the new pause, all of it would be called paused, because
- * by then the row no longer says when the pause began.
+ * Ends the occurrences before a pause begins. An earlier pause may have ended since a worker last fired; its occurrences were
+ * paused, and later ones were missed. Left to the end of the new pause, all of them would be recorded as paused, because by then
+ * the row no longer has the beginning of the pause.
  */
 export function beforePause<Row extends ScheduleState>(
   found: Row,
@@ -36,9 +36,9 @@ export function beforePause<Row extends ScheduleState>(
 }
 
 /**
- * The row with the occurrence after the missed ones as its plan, where that one has come too. It is asked for as of the last
- * missed one, because the calendar asked now would pass by an occurrence that is merely late, or spread beyond now; and
- * without hints, because the calendar's plan stands under a hint only where it had come before the hint was given.
+ * The row with the occurrence after the missed ones as its plan, where that one has come too. It is computed as of the last
+ * missed one, because as of now the calendar would skip an occurrence that is merely late, or spread beyond now; and without
+ * hints, because the calendar's plan counts under a hint only where it had come before the hint was given.
  */
 function standing<Row extends ScheduleState>(ended: Row, now: number): Row | null {
   const asked = { now: ended.lastPlannedAt ?? now, lastRunId: null }
@@ -47,8 +47,8 @@ function standing<Row extends ScheduleState>(ended: Row, now: number): Row | nul
 }
 
 /**
- * The occurrences of the calendar that were missed by now, by the same judgement as when they are fired. One that is merely
- * late would still start but for the pause. A fixed delay has none: what does not start is put off.
+ * The calendar's occurrences missed by now, by the same rule as when they fire. A merely late one would still start but for the
+ * pause. A fixed delay has none: it is only postponed.
  */
 function missedBefore(row: ScheduleState, now: number): Passed[] {
   const { nextRunAt, nextDecision } = row

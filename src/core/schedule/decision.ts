@@ -1,15 +1,15 @@
 import type { GovernorState, Source, TrailStep, Winner } from './governor.ts'
 import type { Unmeasured } from './governor-question.ts'
 
-/** Why a run was planned for its instant, as the governor answered then. */
+/** Why a run was planned for its instant: the governor's answer at that time. */
 export interface Decision {
   /** When the governor was asked. */
   readonly at: number
-  /** The version of the schedule's spec it answered by. */
+  /** The version of the schedule's spec behind the answer. */
   readonly version: number
-  /** The memory it answered from: spec, memory and `at` give the same answer again. The ledger does not keep it. */
+  /** The memory behind the answer: spec, memory and `at` reproduce it. The ledger does not keep it. */
   readonly state?: GovernorState | undefined
-  /** What counts from the end of the last occurrence and could not be counted, because that occurrence was live. */
+  /** Rules that count from the end of the last occurrence and could not, because that occurrence was live. */
   readonly unmeasured?: Unmeasured | undefined
   readonly trail: readonly TrailStep[]
 }
@@ -18,8 +18,8 @@ export interface Decision {
 export interface NextDecision extends Decision {
   readonly source: Source
   readonly winner: Winner | null
-  /** Whether the plan is a fixed delay, which nothing nominal follows. */
+  /** Whether the plan is a fixed delay, after which no instant is nominal. */
   readonly waitsForEnd: boolean
-  /** While the schedule is paused: the first nominal instant that passes it by. */
+  /** While the schedule is paused: the first nominal instant that is skipped. */
   readonly passingAt?: number | undefined
 }

@@ -3,7 +3,7 @@ import { dueAt, type SpreadConfig } from '../timing/spread.ts'
 import type { Timing } from '../timing/timing.ts'
 import type { ScheduleSpec } from './schedule-spec.ts'
 
-/** What decides how far the occurrences of a schedule move from their nominal instants. */
+/** What determines the spread of a schedule. */
 export interface SpreadSchedule {
   readonly id: string
   readonly timing: Timing
@@ -12,14 +12,14 @@ export interface SpreadSchedule {
   readonly createdAt?: number | undefined
 }
 
-/** When an occurrence of a schedule's own timing is due: its nominal instant and its spread. */
+/** When an occurrence of a schedule's own timing is due: its nominal instant plus its spread. */
 export function spreadDueAt(plannedAt: number, { id, timing, spread: config, createdAt }: SpreadSchedule): number {
   if (config === undefined) return plannedAt
   if (timing.at !== undefined) return dueAt({ id, kind: 'one-shot', plannedAt, config, createdAt })
   return dueAt({ id, kind: 'recurring', plannedAt, intervalMs: periodMs(timing, plannedAt) ?? 0, config, createdAt })
 }
 
-/** The gap from an occurrence to the next one of its timing; `null` where there is none. */
+/** The time from an occurrence to the next one of its timing; `null` where there is none. */
 export function periodMs(timing: Timing, plannedAt: number): number | null {
   if (timing.everyMs !== undefined) return timing.everyMs
   const nextAt = timing.cron === undefined ? null : cron(timing.cron, timing.zone).next(plannedAt)
@@ -32,7 +32,7 @@ export interface WrittenSchedule {
   readonly anchorAt: number
 }
 
-/** When the timing was written. Of a one-shot that is its creation or its last edit, and it is never due before. */
+/** When the timing was written: for a one-shot its creation or its last edit. A one-shot is never due before. */
 export function writtenAt({ spec, createdAt, anchorAt }: WrittenSchedule): number {
   return spec.timing.at === undefined ? createdAt : anchorAt
 }

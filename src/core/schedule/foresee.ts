@@ -7,12 +7,12 @@ import { standsBehind } from './overlap.ts'
 import type { LiveScheduleRun, ScheduleState } from './state.ts'
 import { type Fire, takeTurn } from './turn.ts'
 
-/** An occurrence that becomes a run which starts. */
+/** An occurrence whose run starts. */
 export interface Foreseen {
   readonly at: number
   readonly dueAt: number
   readonly decision: NextDecision
-  /** It counts from an instant that is not known yet: an end, or the look that leaves out what is overdue. */
+  /** It counts from an instant that is not known yet: an end, or the firing that leaves out what is overdue. */
   readonly isEstimate: boolean
 }
 
@@ -23,20 +23,20 @@ export interface ForeseeInput {
   readonly live?: readonly PausedRun[] | undefined
 }
 
-/** What is asked of a run that is live while its schedule is paused: held until the pause ends, or still at work. */
+/** A live run of a paused schedule: held until the pause ends, or still executing. */
 export interface PausedRun {
   readonly status: RunStatus
   readonly occurrenceAt: number | null
   readonly notBefore: number | null
 }
 
-/** A run that would have been made, with the instant at which it starts and, for it takes no time, ends. */
+/** A run that would be made, with the instant at which it starts and, since it takes no time here, ends. */
 interface RunAhead extends LiveScheduleRun {
   readonly endsAt: number
   readonly starts: boolean
 }
 
-/** A schedule as it would stand at an instant to come. */
+/** A schedule at a future instant. */
 interface Ahead {
   readonly now: number
   readonly row: ScheduleState
@@ -45,15 +45,15 @@ interface Ahead {
   readonly isGuess: boolean
 }
 
-/** Between two runs a schedule is looked at a few times, and while a catch-up lasts some hundred times. */
+/** Firings between two runs: usually a few, and some hundred during a catch-up. */
 const quietLooksMax = 10_000
 
 /**
- * The runs of a schedule that are to come, as many as are asked for: what the engine does is done to a copy, from one
- * instant at which it would look to the next, by the very functions by which `fire` and the ends of runs change the row.
- * A second idea of what a pause lets pass or what counts as missed would be wrong wherever it differs.
+ * The next runs of a schedule, as many as requested. It simulates the engine on a copy, from one wake-up to the next, with the
+ * very functions by which `fireDue` and the ends of runs change the row. A second implementation of pauses or missed occurrences
+ * would be wrong wherever it differs.
  *
- * A worker looks as soon as there is something to look at, runs take no time and succeed, and no person intervenes.
+ * It assumes that a worker fires at once, runs take no time and succeed, and no person intervenes.
  */
 export function* foresee(input: ForeseeInput): Generator<Foreseen, void> {
   const { disabledAt, deletedAt } = input.schedule
@@ -63,7 +63,7 @@ export function* foresee(input: ForeseeInput): Generator<Foreseen, void> {
     const ending = nextEnding(ahead)
     const { wakeAt } = ahead.row
     if (ending === undefined && wakeAt === null) return
-    // What is due comes before an end of the same instant: a run takes a moment, and the next look does not wait for it.
+    // A due occurrence comes before an end of the same instant: a run takes a moment, and the next firing does not wait for it.
     if (ending !== undefined && (wakeAt === null || ending.endsAt < wakeAt)) {
       ahead = afterEnd(ahead, ending)
     } else {
@@ -76,8 +76,8 @@ export function* foresee(input: ForeseeInput): Generator<Foreseen, void> {
 }
 
 /**
- * A run that is leased ends now, at the earliest: a plan made while it was live could not measure from its end. A
- * chain that is broken is asked about now, as the repair pass will.
+ * A leased run ends now, at the earliest: a plan made while it was live could not measure from its end. A broken chain is planned
+ * now, as the repair pass will do.
  */
 function beginning({ now, schedule: row, live = [] }: ForeseeInput): Ahead {
   const { nextDecision, wakeAt, lastPlannedAt } = row
@@ -102,7 +102,7 @@ function heldRuns({ pausedUntil }: ScheduleState, now: number, live: readonly Pa
   })
 }
 
-/** The run that ends first. While the schedule is paused none does: what is held goes once the look has ended the pause. */
+/** The run that ends first. While the schedule is paused there is none: held runs go once the pause has ended. */
 function nextEnding({ row, live }: Ahead): RunAhead | undefined {
   if (row.pausedUntil !== null) return undefined
   return live.toSorted((a, b) => a.endsAt - b.endsAt || a.runId - b.runId)[0]
@@ -120,12 +120,12 @@ function afterLook(ahead: Ahead, now: number): Ahead & { readonly foreseen: Fore
   const foreseen = turn.fires.flatMap(({ plannedAt: at, dueAt, decision }, index) => {
     return made[index]?.starts ? [{ at, dueAt, decision, isEstimate: isGuess && isMeasured(decision) }] : []
   })
-  // What is left out counts as ended at the look.
+  // What is left out counts as ended at the firing.
   const isGuessed = isGuess || turn.skips.length > 0
   return { now, row: after, live: all, runsMade: runsMade + made.length, isGuess: isGuessed, foreseen }
 }
 
-/** By the next look a run that could start has been leased, unless it is held or stands behind another. */
+/** The runs that are leased by the next firing: all that could start, and are neither held nor behind another. */
 function leasedBy({ row, live }: Ahead, now: number): LiveScheduleRun[] {
   const isAlone = (index: number) => index === 0 || !standsBehind(row.spec)
   return live.map((run, index) => ({
@@ -134,7 +134,7 @@ function leasedBy({ row, live }: Ahead, now: number): LiveScheduleRun[] {
   }))
 }
 
-/** A run waits for its share of a catch-up, and behind the one before it; by then it may be too late. */
+/** A run waits for its catch-up spread, and behind the one before it; by then it may be too late. */
 function runOf({ spec }: ScheduleState, fire: Fire, { now, runId, all }: RunAmong): RunAhead {
   const before = standsBehind(spec) ? all.at(-1) : undefined
   const endsAt = Math.max(now, fire.notBefore ?? now, before?.endsAt ?? now)

@@ -1,17 +1,17 @@
 import { type GovernedSchedule, type GovernorState, type NextRun, nextRun } from './governor.ts'
 import type { ScheduleSpec } from './schedule-spec.ts'
 
-/** What counts from the end of the last occurrence and could not be counted, because that occurrence was live. */
+/** Rules that count from the end of the last occurrence and could not, because that occurrence was live. */
 export type Unmeasured = readonly ('max' | 'delay')[]
 
-/** What the governor was asked: when, and from which memory. With the spec of that moment it gives the same answer again. */
+/** The governor's input: when, and from which memory. With the spec of that moment it reproduces the answer. */
 export interface Question {
   readonly at: number
   readonly state?: GovernorState | undefined
   readonly unmeasured?: Unmeasured | undefined
 }
 
-/** The governor's answer to a question, as it was asked or as it is asked again to explain a decision. */
+/** The governor's answer, at the time or again to explain a decision. */
 export function answerTo(
   spec: ScheduleSpec,
   { at: now, state = {}, unmeasured = [] }: Question,
@@ -24,7 +24,7 @@ export function answerTo(
   return nextRun({ now, schedule: { ...schedule, timing: {} }, state: { ...state, hints: { oneshot } } })
 }
 
-/** What the governor reads of a schedule. */
+/** The governor's view of a schedule. */
 export function governed(spec: ScheduleSpec, enabled = true): GovernedSchedule {
   const { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow } = spec
   return { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow, enabled }

@@ -1,7 +1,6 @@
 import type { Timing } from '../timing/timing.ts'
 import { baselineWish, intervalWish, oneshotWish, type Wish } from './wishes.ts'
 
-/** What the governor reads of a schedule. */
 export interface GovernedSchedule {
   readonly timing: Timing
   readonly minMs?: number | undefined
@@ -20,7 +19,7 @@ export interface Hints {
   readonly oneshot?: { readonly at: number; readonly expiresAt: number } | undefined
 }
 
-/** What the governor remembers of a schedule. Where an instant is left out, `now` stands for it. */
+/** The governor's memory of a schedule. A missing instant defaults to `now`. */
 export interface GovernorState {
   readonly failureCount?: number | undefined
   readonly hints?: Hints | undefined
@@ -61,7 +60,7 @@ export type TrailRule =
   | 'last-planned'
   | 'end-at'
 
-/** One line of the reasoning: the rule, the instant it found, the instant it left behind, and why. */
+/** One line of the reasoning: the rule, the instant it found, the resulting instant, and why. */
 export interface TrailStep {
   readonly rule: TrailRule
   readonly from: number | null
@@ -73,7 +72,7 @@ export interface TrailStep {
 export interface NextRun {
   readonly at: number | null
   readonly source: Source
-  /** Whose wish it was, whatever the bounds made of it: a one-shot is used up by its run, and hints are not spread. */
+  /** Which wish won, whatever the bounds made of it: a one-shot is used up by its run, and hints are not spread. */
   readonly winner: Winner | null
   /** Whether the winner is a fixed delay, which can be measured only once the occurrence before it has ended. */
   readonly waitsForEnd: boolean
@@ -91,10 +90,10 @@ export interface GovernorInput {
 export type Winner = 'baseline' | 'interval-hint' | 'oneshot-hint'
 
 /**
- * Decides when a schedule runs next, and says why.
+ * Decides when a schedule runs next, and why.
  *
- * Pause stands above bounds, bounds above hints, hints above the baseline. The answer depends on `now` and on what is
- * remembered, never on when the question was asked before, so asking again is harmless.
+ * Pause beats bounds, bounds beat hints, hints beat the baseline. The answer depends on `now` and on the memory, never on earlier
+ * calls, so calling again is harmless.
  */
 export function nextRun(input: GovernorInput): NextRun {
   const { now, schedule, state } = input
@@ -126,8 +125,8 @@ interface Wishes {
 }
 
 /**
- * Compares the wishes as the bounds allow them: compared before, a one-shot that `min` moves far could win over a baseline
- * that it does not, and a hint to hurry would make the schedule wait.
+ * Compares the wishes after the bounds: compared before, a one-shot that `min` moves far could win over a baseline that it does
+ * not move, and a hint to hurry would make the schedule wait.
  */
 function choose({ base, interval, oneshot }: Wishes, input: GovernorInput, trail: TrailStep[]): Wish | null {
   const beforeOneshot = interval ?? base
@@ -143,8 +142,8 @@ function choose({ base, interval, oneshot }: Wishes, input: GovernorInput, trail
 }
 
 /**
- * Where both are moved to one instant, the wish for the earlier one goes before a fixed delay, which has no instant of its
- * own there. A calendar has: passed by for a hint that has to wait, its occurrence would never have an end.
+ * Where both are moved to one instant, the earlier wish beats a fixed delay, which has no instant of its own there. A calendar
+ * has: if a hint that has to wait replaced it, its occurrence would never have an end.
  */
 function isEarlier(a: Wish, b: Wish, input: GovernorInput): boolean {
   const [aAt, bAt] = [allowedAt(a, input), allowedAt(b, input)]

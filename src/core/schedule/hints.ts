@@ -16,7 +16,7 @@ export function without(hints: Hints, kinds: readonly HintKind[]): Hints {
   return Object.fromEntries(Object.entries(hints).filter(([kind]) => !kinds.includes(kind as HintKind)))
 }
 
-/** The hints that have run out by an instant. */
+/** The hints that have expired by an instant. */
 export function expiredKinds(hints: Hints, now: number): HintKind[] {
   return hintKinds.filter((kind) => (hints[kind]?.expiresAt ?? Number.POSITIVE_INFINITY) <= now)
 }

@@ -13,11 +13,11 @@ export interface PlanRequest {
 }
 
 /**
- * Asks the governor and gives the row its answer: the one home of what a schedule does next. Every step that changes
- * what the governor reads ends here.
+ * Asks the governor and stores its answer in the row: the one place that decides what a schedule does next. Every step that
+ * changes the governor's input ends here.
  *
- * A plan whose instant has come is kept: asking the calendar again would name the instant after it, and the planned one
- * would never have an end. A pause that is over is left to `fire`, which knows what passed meanwhile.
+ * A plan whose instant has come is kept: the calendar would now name the instant after it, and the planned one would never have
+ * an end. `fireDue` handles a pause that is over, because it knows what passed meanwhile.
  */
 export function planned<Row extends ScheduleState>(row: Row, asked: PlanRequest): Row {
   const { now, lastRunId } = asked
@@ -38,31 +38,31 @@ export function planned<Row extends ScheduleState>(row: Row, asked: PlanRequest)
   return { ...row, nextRunAt: null, nextDueAt: null, nextDecision, waitsFor: lastRunId, wakeAt: answer.askAgainAt }
 }
 
-/** The row with what its calendar named since an interval hint expired, where `fire` has not looked since. */
+/** The row with the calendar's occurrences since an interval hint expired, where `fireDue` has not run since. */
 export function withExpirySeen<Row extends ScheduleState>(row: Row, asked: PlanRequest): Row {
   const isOver = (row.hints.interval?.expiresAt ?? Number.POSITIVE_INFINITY) <= asked.now
   return isOver && isWorkable(row.spec) ? planned(row, asked) : row
 }
 
-/** A row whose plan has become something, or is no longer wanted. */
+/** A row whose plan was carried out or dropped. */
 export function unplanned<Row extends ScheduleState>(row: Row): Row {
   return { ...row, nextRunAt: null, nextDueAt: null, nextDecision: null, waitsFor: null }
 }
 
-/** An answer with the question it answers. */
+/** An answer with its question. */
 interface Answer extends NextRun {
   readonly asked: Pick<Decision, 'at' | 'version' | 'state' | 'unmeasured'>
 }
 
 /**
- * While the last occurrence is live it has not ended, so `max` cannot be measured from its end; measured from the one
- * before, it would ask for one run after the other without a pause.
+ * While the last occurrence is live it has not ended, so `max` cannot be measured from its end; measured from the one before, it
+ * would request one run after the other without a pause.
  */
 function unmeasured(row: ScheduleState, lastRunId: number | null): Unmeasured | undefined {
   return lastRunId === null || isOfCalendarAlone(row) ? undefined : ['max']
 }
 
-/** Whether nothing of its plan is measured from the end of the occurrence before. */
+/** Whether nothing in its plan is measured from the end of the occurrence before. */
 export function isOfCalendarAlone({ spec: { timing, maxMs }, hints }: ScheduleState): boolean {
   return timing.cron !== undefined && maxMs === undefined && hints.interval === undefined
 }
@@ -88,8 +88,8 @@ function withAnswer<Row extends ScheduleState>(row: Row, answer: Answer): Row {
 }
 
 /**
- * The instant to ask as of. While an interval hint counted, the calendar was not asked; what it names from the expiry of the
- * hint on needs an end, and the calendar asked now would pass it by.
+ * The instant to plan from. While an interval hint counted, the calendar was not used; its instants from the expiry of the hint
+ * on need an end, and a plan from now would skip them.
  */
 function asOfExpiry(row: ScheduleState, now: number): number {
   const { timing } = row.spec
@@ -97,12 +97,12 @@ function asOfExpiry(row: ScheduleState, now: number): number {
   return row.hints.interval !== undefined && isOnGrid ? Math.min(now, freedAt(row, row.hints.interval)) : now
 }
 
-/** From when on the baseline counts again: the expiry of the interval hint, unless the timing was written after it. */
+/** When the baseline counts again: at the expiry of the interval hint, unless the timing was written after it. */
 function freedAt({ timedAt }: ScheduleState, { expiresAt }: NonNullable<Hints['interval']>): number {
   return Math.max(expiresAt, timedAt)
 }
 
-/** Whether the planned instant is here. A hint plans nothing from its expiry on. */
+/** Whether the planned instant has come. A hint plans nothing from its expiry on. */
 function hasCome({ nextRunAt, nextDecision, hints }: ScheduleState, now: number): boolean {
   if (nextRunAt === null || nextRunAt > now) return false
   switch (nextDecision?.winner) {
@@ -116,8 +116,8 @@ function hasCome({ nextRunAt, nextDecision, hints }: ScheduleState, now: number)
 }
 
 /**
- * An occurrence whose nominal instant is over but whose spread is not: the calendar asked now would pass it by. It is asked
- * from when it was written on: what it would have named before has never been an occurrence.
+ * An occurrence whose nominal instant has passed but whose spread has not: a plan from now would skip it. The search begins when
+ * the timing was written: earlier instants were never occurrences.
  */
 function notYetDue<Row extends ScheduleState>(row: Row, { now, lastRunId }: PlanRequest): Row | null {
   const afterAt = Math.max(row.lastPlannedAt ?? row.timedAt, row.timedAt)
@@ -133,7 +133,7 @@ function withPause<Row extends ScheduleState>(row: Row, now: number): Row {
   return { ...unplanned(row), nextDecision, wakeAt: answer.askAgainAt }
 }
 
-/** The first nominal instant that a pause lets pass. A fixed delay has none: what is not planned does not occur. */
+/** The first nominal instant that a pause skips. A fixed delay has none: what is not planned does not occur. */
 function passingAt(row: ScheduleState, now: number): number | undefined {
   const { nextRunAt, nextDecision, hints } = row
   const { passingAt: knownAt } = nextDecision ?? {}
@@ -147,14 +147,14 @@ function passingAt(row: ScheduleState, now: number): number | undefined {
 }
 
 /**
- * When to ask as of, where the plan of a one-shot is dropped: what the calendar named since its instant has come wants its
- * end, and the calendar asked now would pass it by.
+ * The instant to plan from, where the plan of a one-shot is dropped: the calendar's instants since then need an end, and a plan
+ * from now would skip them.
  */
 export function beforeOneshot({ nextRunAt, nextDecision }: ScheduleState, now: number): number {
   return nextDecision?.winner === 'oneshot-hint' && nextRunAt !== null ? Math.min(now, nextRunAt - 1) : now
 }
 
-/** When an occurrence is due: its nominal instant and its spread. Hints are not spread. */
+/** When an occurrence is due: its nominal instant plus its spread. Hints are not spread. */
 export function dueOf(row: ScheduleState, plannedAt: number, winner: Winner | null): number {
   const { timing, spread } = row.spec
   if (spread === undefined || winner !== 'baseline') return plannedAt

@@ -8,7 +8,7 @@ export type OverlapMode = 'skip' | 'queue' | 'allow' | 'cancel'
 export interface LiveRun {
   readonly id: string
   readonly status: LiveStatus
-  /** It was made for an occurrence that had been missed. */
+  /** It was made for a missed occurrence. */
   readonly isCatchUp?: boolean | undefined
 }
 
@@ -18,7 +18,7 @@ export interface OverlapInput {
   readonly queueMax?: number | undefined
   /** The live runs of the schedule, oldest first. */
   readonly live: readonly LiveRun[]
-  /** What asks for the new run: a missed occurrence, one that is on time, or a person who can be answered. */
+  /** What requests the new run: a missed occurrence, a punctual one, or a person who gets an answer. */
   readonly cause: 'occurrence' | 'punctual-occurrence' | 'run-now'
   readonly forced?: boolean | undefined
 }
@@ -31,10 +31,10 @@ export type OverlapDecision =
   | { readonly action: 'refuse'; readonly because: string; readonly reason: string }
 
 const queueMaxDefault = 1
-/** As many as can be made up at once: a shorter line would drop what `missed: all` has just made. */
+/** As many as can be caught up at once: a shorter line would drop what `missed: all` has just made. */
 const queueMaxDefaultForAll = 100
 
-/** Decides whether a schedule gets another run while some of its runs are live, and names the one in the way. */
+/** Decides whether a schedule gets another run while some of its runs are live, and names the blocking run. */
 export function overlapDecision(input: OverlapInput): OverlapDecision {
   const { live, cause, forced = false } = input
   const mode = overlapOf(input)
@@ -50,18 +50,18 @@ export function overlapDecision(input: OverlapInput): OverlapDecision {
         reason: 'the new run replaces the live ones',
       }
     case 'queue': {
-      // Catching up may take as long as it likes; what is on time is not pushed out by it.
+      // Catching up may take any time; it must not block a punctual occurrence.
       const isBlind = cause === 'punctual-occurrence'
       const waiting = live.filter(({ status, isCatchUp }) => status !== 'leased' && !(isBlind && isCatchUp === true))
       if (waiting.length < queueMaxOf(input)) return { action: 'make', reason: 'the queue of the schedule has room' }
-      return instead(waiting.at(-1) ?? newest, 'as many runs of the schedule wait as may', cause, forced)
+      return instead(waiting.at(-1) ?? newest, 'the queue of the schedule is full', cause, forced)
     }
     case 'skip':
       return instead(live[0] ?? newest, 'a run of the schedule is live', cause, forced)
   }
 }
 
-/** A person is refused and told why, and may insist; an occurrence is skipped, and the skip is recorded. */
+/** A person gets a refusal with the reason, and may force the run; an occurrence is skipped, and the skip is recorded. */
 function instead(run: LiveRun, reason: string, cause: OverlapInput['cause'], forced: boolean): OverlapDecision {
   if (cause !== 'run-now') return { action: 'skip', because: run.id, reason }
   return forced ? { action: 'make', reason: 'forced' } : { action: 'refuse', because: run.id, reason }
@@ -72,18 +72,18 @@ export function overlapOf({ overlap, missed }: Pick<OverlapInput, 'overlap' | 'm
   return overlap ?? (missed === 'all' ? 'queue' : 'skip')
 }
 
-/** Whether a new run of the schedule stands behind those that are live, instead of beside them. */
+/** Whether a new run of the schedule waits behind its live runs. */
 export function standsBehind(spec: Pick<OverlapInput, 'overlap' | 'missed'>): boolean {
   const mode = overlapOf(spec)
   return mode === 'queue' || mode === 'cancel'
 }
 
-/** How many may wait under `queue`. */
+/** How many runs may wait under `queue`. */
 export function queueMaxOf({ queueMax, missed }: Pick<OverlapInput, 'queueMax' | 'missed'>): number {
   return queueMax ?? (missed === 'all' ? queueMaxDefaultForAll : queueMaxDefault)
 }
 
-/** Says what is wrong with a schedule's overlap rules, so that a door can refuse them. */
+/** All problems of a schedule's overlap rules. */
 export function overlapProblems({
   overlap,
   missed,
@@ -93,7 +93,7 @@ export function overlapProblems({
   if (missed === 'all' && (overlap === 'skip' || overlap === 'cancel')) {
     problems.push({
       field: 'overlap',
-      problem: `is ${overlap}, which would drop the occurrences that \`missed\` all wants made up`,
+      problem: `is ${overlap}, which would drop the occurrences that \`missed\` all catches up`,
       expected: 'queue or allow, or another rule for `missed`',
     })
   }

@@ -10,7 +10,7 @@ export interface Passed {
   readonly from: number
   readonly to: number
   readonly count: number
-  /** The count stopped early. Once it did, the row's count stays a lower bound. */
+  /** The count stopped early. From then on the row's count is a lower bound. */
   readonly countIsAtLeast: boolean
   readonly outcome: string
   readonly decision: NextDecision | null
@@ -18,18 +18,18 @@ export interface Passed {
 
 type Counted = Pick<Passed, 'count'> & { readonly countIsAtLeast?: boolean }
 
-/** A sum of which one part is a lower bound is one itself. */
+/** A sum with a lower bound is a lower bound too. */
 export function summed(a: Counted, b: Counted): Required<Counted> {
   return { count: a.count + b.count, countIsAtLeast: a.countIsAtLeast === true || b.countIsAtLeast === true }
 }
 
-/** Occurrences of a schedule that came by an instant and end without a run, all for one reason; and the row after them. */
+/** Occurrences of a schedule up to an instant that end without a run, all for one reason; and the row after them. */
 export interface PassedBy<Row> {
   readonly row: Row
   readonly entries: readonly Passed[]
 }
 
-/** Ends the occurrences that were planned, or would have been but for a pause, up to an instant. */
+/** Ends the occurrences up to an instant that were planned, or would have been but for a pause. */
 export function passedBy<Row extends ScheduleState>(row: Row, { by, now, outcome }: PassedByInput): PassedBy<Row> {
   const range = rangeUpTo(row, by)
   if (range === null) return { row, entries: [] }

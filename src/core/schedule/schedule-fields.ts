@@ -1,7 +1,7 @@
 import { choice, duration, flag, instant, integer, plain, text } from '../field-table.ts'
 import { workFields } from '../run/work-fields.ts'
 
-/** Shorter periods are a busy loop through the store, and no longer a schedule. */
+/** A shorter period is a busy loop through the store. */
 export const everyMsMin = 1_000
 const countMax = 1_000_000_000
 const descriptionLengthMax = 10_000
@@ -28,12 +28,12 @@ export const timingFields = {
   at: instant({ says: 'The one instant at which it runs.' }),
 }
 
-/** What else is said of a schedule, but for its name and how its runs are executed. */
+/** The other fields of a schedule, except its name and the execution of its runs. */
 export const scheduleFields = {
   startNow: flag({ says: 'Whether an every begins at once instead of after its first interval.', default: false }),
   startAt: instant({ says: 'Nothing is planned before this instant.' }),
   endAt: instant({ says: 'Nothing is planned after this instant.' }),
-  maxRuns: integer(1, countMax, { says: 'How many occurrences become runs until it is over.' }),
+  maxRuns: integer(1, countMax, { says: 'How many occurrences become runs before the schedule ends.' }),
   min: duration({ says: 'The least time between two runs, whatever hints ask for.' }),
   max: duration({ says: 'The most time between two runs, whatever hints and failures ask for.' }),
   overlap: choice(['skip', 'queue', 'allow', 'cancel'], {

@@ -26,11 +26,11 @@ import type { Timing } from '../timing/timing.ts'
 import { overlapProblems } from './overlap.ts'
 import { scheduleFields, timingFields } from './schedule-fields.ts'
 
-/** A schedule as it is stored: durations in ms, instants in epoch ms, the zone resolved, nothing left to default later. */
+/** A schedule as stored: durations in ms, instants in epoch ms, the zone resolved, all defaults filled in. */
 export interface ScheduleSpec extends StoredOf<typeof scheduleFields>, StoredFields<AddedToSchedule> {
   readonly name: string
   readonly timing: Timing
-  /** A missed one-shot is put before a person instead of being fired: what prompt tasks want. */
+  /** A missed one-shot waits for a person's decision and does not fire; for prompt tasks. */
   readonly asksWhenMissed?: boolean | undefined
   readonly spread?: SpreadConfig | undefined
   readonly onExhausted?: 'park' | 'fail' | undefined
@@ -40,9 +40,9 @@ export interface ScheduleSpec extends StoredOf<typeof scheduleFields>, StoredFie
 
 export interface ScheduleCheck {
   readonly now: number
-  /** The spec that is edited. What it says about instants that are over by now was right when it was written. */
+  /** The spec that is edited. Instants in it that have passed by now were right when it was written. */
   readonly before?: ScheduleSpec | undefined
-  /** The names of the fields that parts add, which they judge themselves. */
+  /** The names of the fields that parts add and validate themselves. */
   readonly added?: readonly string[] | undefined
 }
 
@@ -55,11 +55,11 @@ const spreadFields = {
   oneShotMinuteModulo: required(integer(1, 60, share)),
 } satisfies Record<keyof SpreadConfig, Field>
 
-/** All that is stored. What no input can say is here alone. */
+/** All stored fields. Those that no input can set are only here. */
 const specFields = {
   name: {
     ...plainName,
-    // A schedule that is called like the id of another would be taken for it: deleted ones are known by their ids alone.
+    // A schedule named like the id of another would be mistaken for it: deleted ones are known by their ids alone.
     expected: `${plainName.expected}, and not the form of an id, such as s-15`,
     problem: (value) =>
       plainName.problem(value) ?? (parseId('schedule', value) === null ? null : 'is the form of an id'),
@@ -73,14 +73,14 @@ const specFields = {
 } satisfies Fields
 
 /**
- * Says everything that is wrong with a schedule, so that a door can refuse it whole. An empty list means it is sound.
+ * All problems of a schedule, so that a door can refuse it whole. Empty: valid.
  *
- * Rules between fields are judged over the fields that are sound by themselves; what only follows from a field that is
- * told as wrong already is not told beside it.
+ * Rules between fields are checked over the fields that are valid by themselves; a problem that only follows from a reported one
+ * is not reported.
  */
 export function scheduleProblems(spec: unknown, check: ScheduleCheck): Problem[] {
   if (!isRecord(spec)) return [{ field: 'schedule', problem: isShown(spec), expected: 'an object' }]
-  // What a part added before and is not there any more is kept, and no mistake of the caller that changes something else.
+  // Fields of a part that no longer exists are kept, and are no mistake of the caller that changes something else.
   const others = [...(check.added ?? []), ...Object.keys(check.before ?? {})]
   const ofFields = fieldProblems(specFields, spec, { noun: 'a schedule', others })
   const sound = soundPart(spec, ofFields)
@@ -90,7 +90,7 @@ export function scheduleProblems(spec: unknown, check: ScheduleCheck): Problem[]
   return [...told, ...notFollowing(between, told)]
 }
 
-/** The schedule without the fields that something is wrong with. A cron needs its zone, and neither is asked without the other. */
+/** The schedule without its invalid fields. A cron needs its zone, and neither is checked without the other. */
 function soundPart(spec: Readonly<Record<string, unknown>>, problems: readonly Problem[]): ScheduleSpec {
   if (problems.length === 0) return spec as unknown as ScheduleSpec
   const wrong = new Set(problems.map(({ field }) => field))
@@ -105,7 +105,7 @@ function soundPart(spec: Readonly<Record<string, unknown>>, problems: readonly P
   return sound as unknown as ScheduleSpec
 }
 
-/** Those that do not speak of a field that is told already: what is wrong there may be all that is wrong here. */
+/** The problems in fields that are not reported yet: a reported one may be the only cause. */
 function notFollowing(found: readonly Problem[], told: readonly Problem[]): Problem[] {
   const names = new Set(told.map(({ field }) => field.replace(/^timing\./, '')))
   const isTold = (name: string | undefined) => name !== undefined && names.has(name)
@@ -145,7 +145,7 @@ function timingProblems({ timing, startNow, asksWhenMissed }: ScheduleSpec, chec
   return problems
 }
 
-/** The expression and the zone are judged each by itself, so that both are told. */
+/** The expression and the zone are checked separately, so that both are reported. */
 function cronProblems({ cron: expression, zone }: Readonly<Record<string, unknown>>): Problem[] {
   const ofZone = zoneProblems(zone)
   if (typeof expression !== 'string') {
@@ -154,7 +154,7 @@ function cronProblems({ cron: expression, zone }: Readonly<Record<string, unknow
   try {
     if (!cron(expression, ofZone.length === 0 ? (zone as string) : 'UTC').isNever) return ofZone
     const expected = 'a day and a month that meet in some year'
-    const problem = `is ${JSON.stringify(expression)}, which never comes`
+    const problem = `is ${JSON.stringify(expression)}, which never happens`
     return [{ field: 'timing.cron', problem, expected }, ...ofZone]
   } catch (error) {
     if (!(error instanceof CronError)) throw error

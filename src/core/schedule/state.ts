@@ -6,7 +6,7 @@ import type { GovernorState, Hints } from './governor.ts'
 import { governed } from './governor-question.ts'
 import type { ScheduleSpec } from './schedule-spec.ts'
 
-/** A schedule with all that is remembered of it: what firing, ends, hints and pauses read and change. */
+/** A schedule with its state: what firing, ends, hints and pauses read and change. */
 export interface ScheduleState {
   readonly id: number
   readonly spec: ScheduleSpec
@@ -21,7 +21,7 @@ export interface ScheduleState {
   readonly lastPlannedAt: number | null
   readonly anchorAt: number
   readonly gridAnchorAt: number
-  /** When an occurrence of it ended last, however; when one completed last. */
+  /** When its last occurrence ended, however it ended; below, when one last completed. */
   readonly lastEndAt: number | null
   readonly lastSuccessAt: number | null
   readonly nextRunAt: number | null
@@ -30,13 +30,13 @@ export interface ScheduleState {
   /** The run whose end the next plan is measured from. */
   readonly waitsFor: number | null
   readonly wakeAt: number | null
-  /** When its timing was written last: nothing from before is an occurrence of it. */
+  /** When its timing was last written: earlier instants are no occurrences of it. */
   readonly timedAt: number
   readonly createdAt: number
   readonly deletedAt: number | null
 }
 
-/** A schedule as it is created, before the governor is asked for the first time. */
+/** A new schedule, before the governor's first answer. */
 export function freshState(id: number, spec: ScheduleSpec, now: number): ScheduleState {
   return {
     id,
@@ -65,7 +65,7 @@ export function freshState(id: number, spec: ScheduleSpec, now: number): Schedul
   }
 }
 
-/** A live run of a schedule, as a turn of the schedule and the end of a run need it. */
+/** A live run of a schedule, for a turn of the schedule and the end of a run. */
 export interface LiveScheduleRun {
   readonly runId: number
   readonly occurrenceAt: number | null
@@ -80,12 +80,11 @@ export function lastRunId({ lastPlannedAt }: ScheduleState, live: readonly LiveS
   return live.find((run) => run.occurrenceAt === lastPlannedAt)?.runId ?? null
 }
 
-/** While it is paused or disabled, nothing of a schedule starts. A deleted one is not paused: what is leased may finish. */
+/** While it is paused or disabled, no run of a schedule starts. A deleted one is not paused: leased runs may finish. */
 export function isPaused({ disabledAt, pausedUntil, deletedAt }: ScheduleState, now: number): boolean {
   return deletedAt === null && (disabledAt !== null || (pausedUntil !== null && pausedUntil > now))
 }
 
-/** What the governor remembers of it. */
 export function governorState(row: ScheduleState): GovernorState {
   return {
     failureCount: row.failureCount,
@@ -98,7 +97,7 @@ export function governorState(row: ScheduleState): GovernorState {
   }
 }
 
-/** What decides over late occurrences. */
+/** The schedule for the rules about late occurrences. */
 export function lateSchedule({ id, spec, disabledAt, createdAt, anchorAt }: ScheduleState): LateSchedule {
   const { missed, maxLatenessMs, spread, asksWhenMissed } = spec
   return {

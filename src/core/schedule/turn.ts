@@ -16,45 +16,45 @@ type OneShotHint = NonNullable<Hints['oneshot']>
 export interface Fire {
   readonly plannedAt: number
   readonly dueAt: number
-  /** When its share of a catch-up is over. */
+  /** When its catch-up spread is over. */
   readonly notBefore: number | null
   readonly lateAfter: number
   readonly isMissed: boolean
   readonly decision: NextDecision
-  /** The run it must not overlap: one that is live, or one of this turn. */
+  /** The run it must not overlap: a live one, or one of this turn. */
   readonly behind: LiveName | null
 }
 
-/** A live run by its id, or one that this turn makes by its place among the fires. */
+/** A live run by its id, or a run of this turn by its index among the fires. */
 export type LiveName = { readonly runId: number } | { readonly fire: number }
 
-/** What ends without a run; the cause is named like the runs above. */
+/** Occurrences that end without a run; the cause is named like the runs above. */
 export interface Skip extends Passed {
   readonly causedBy: LiveName | null
 }
 
-/** What becomes of one schedule when `fire` looks at it. */
+/** What `fireDue` does with one schedule. */
 export interface Turn<Row extends ScheduleState = ScheduleState> {
-  /** The schedule after everything that time alone brought about, before it is asked for its next run. */
+  /** The schedule after everything that time alone changed, before its next run is planned. */
   readonly row: Row
   readonly live: readonly LiveScheduleRun[]
-  /** Its plan has come, and what became of it stands below. */
+  /** Its planned instant has come; the fields below say what became of it. */
   readonly wasDue: boolean
   readonly passed: readonly Passed[]
   readonly fires: readonly Fire[]
   readonly skips: readonly Skip[]
   readonly endedHints: readonly EndedHint[]
-  /** The pause is over and what was held may go. */
+  /** The pause is over and held runs may go. */
   readonly releases: boolean
-  /** The live runs are to end, because a new one replaces them. */
+  /** The live runs are to be cancelled, because a new one replaces them. */
   readonly cancels: boolean
   /** A one-shot hint whose run overlap forbids; it waits for the live run's end. */
   readonly waitingHint: boolean
 }
 
 /**
- * Decides what becomes of a schedule whose instant has come. What happened while no worker looked is taken in the order in
- * which it happened: a pause that ended, a hint that expired, and only then what was due after that.
+ * Decides what becomes of a schedule whose instant has come. Events since a worker last fired are applied in their order: a pause
+ * that ended, a hint that expired, and only then what was due after that.
  */
 export function takeTurn<Row extends ScheduleState>(
   row: Row,
@@ -67,7 +67,7 @@ export function takeTurn<Row extends ScheduleState>(
   return nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now) ? withDue(turn, now) : turn
 }
 
-/** A schedule after the pauses and hints that have ended since a worker looked, up to the first occurrence that is due. */
+/** A schedule after the pauses and hints that have ended since a worker last fired, up to the first due occurrence. */
 export function untilNow<Row extends ScheduleState>(
   row: Row,
   now: number,
@@ -113,7 +113,7 @@ function pauseEnded<Row extends ScheduleState>(turn: Turn<Row>, at: number): Tur
 function hintsExpired<Row extends ScheduleState>(turn: Turn<Row>, at: number): Turn<Row> {
   const { row, live, endedHints } = turn
   const expired = expiredKinds(row.hints, at)
-  // The governor is asked while the row still has the hint: a calendar instant equal to the expiry is the baseline's.
+  // The governor is asked while the row still has the hint: a calendar instant equal to the expiry belongs to the baseline.
   const asked = planned(row, { now: at, lastRunId: lastRunId(row, live) })
   const next = { ...asked, hints: without(row.hints, expired) }
   return { ...turn, row: next, endedHints: [...endedHints, ...ended(row, expired, at, 'expired')] }
@@ -142,8 +142,8 @@ interface Deciding {
 }
 
 /**
- * A one-shot is used up by the run it asked for, and by any run that was planned for its instant or later: where it ties
- * with its rival the rival wins, and a second run right after would be one too many.
+ * A one-shot is used up by its own run, and by any run planned for its instant or later: in a tie the rival wins, and a second
+ * run right after would be one too many.
  */
 function isUsedUp({ row, fires, waitingHint }: Deciding): boolean {
   const { oneshot } = row.hints
@@ -152,7 +152,7 @@ function isUsedUp({ row, fires, waitingHint }: Deciding): boolean {
   return fires.some(({ plannedAt }) => plannedAt >= oneshot.at)
 }
 
-/** Whether a plan was made for this one-shot: one that was overdue stands when another hint takes the place of its own. */
+/** Whether a plan was made for this one-shot: an overdue plan stays when another hint replaces the one it was made for. */
 function isPlanOf({ state }: NextDecision, { at, expiresAt }: OneShotHint): boolean {
   const asked = state?.hints?.oneshot
   return asked === undefined || (asked.at === at && asked.expiresAt === expiresAt)
@@ -235,7 +235,7 @@ function nameOf(id: string): LiveName {
 
 type Stretch = Pick<Passed, 'from' | 'to' | 'count'> & Partial<Pick<Passed, 'countIsAtLeast'>>
 
-/** What ends for the same reason as the one before it ends with it: a look back may find a hundred of them. */
+/** Occurrences in a row with the same reason end as one: there may be a hundred of them. */
 function skip(deciding: Deciding, stretch: Stretch, outcome: string, causedBy: LiveName | null): void {
   const { from, to, count, countIsAtLeast = false } = stretch
   const { row, skips, fires } = deciding
@@ -262,7 +262,7 @@ function lateAfter({ schedule }: Deciding, { plannedAt, dueAt }: LateOccurrence)
   return dueAt + Math.max(allowedMs, merelyLateMs)
 }
 
-/** The governor named the first of them; about those the calendar named while no worker looked it was never asked. */
+/** The governor decided only about the first of them; later ones come from the calendar. */
 function decisionFor(row: ScheduleState, { plannedAt }: LateOccurrence, now: number): NextDecision {
   if (plannedAt === row.nextRunAt && row.nextDecision !== null) return row.nextDecision
   return {
@@ -271,6 +271,6 @@ function decisionFor(row: ScheduleState, { plannedAt }: LateOccurrence, now: num
     source: row.spec.timing.cron === undefined ? 'baseline-interval' : 'baseline-cron',
     winner: 'baseline',
     waitsForEnd: false,
-    trail: [{ rule: 'baseline', from: plannedAt, at: plannedAt, effect: 'won', why: 'it came while no worker looked' }],
+    trail: [{ rule: 'baseline', from: plannedAt, at: plannedAt, effect: 'won', why: 'it came while no worker ran' }],
   }
 }

@@ -4,16 +4,16 @@ import type { GovernorInput, Source, TrailRule, TrailStep, Winner } from './gove
 /** A wish for an instant, before the bounds. */
 export interface Wish {
   readonly by: Winner
-  /** The instant as it was wished for; what is over by now is due now, and competes as such. */
+  /** The wished instant; one that has passed is due now, and competes as such. */
   readonly wishedAt: number
   readonly at: number
-  /** The first instant that `min` allows it. */
+  /** The first instant that `min` allows. */
   readonly raisedAt: number
   readonly source: Source
   readonly waitsForEnd: boolean
 }
 
-/** What the schedule's own timing asks for. */
+/** The wish of the schedule's own timing. */
 export function baselineWish(input: GovernorInput, trail: TrailStep[]): Wish | null {
   const { timing } = input.schedule
   if (timing.everyMs !== undefined) return everyBaseline(timing, input, trail)
@@ -33,7 +33,7 @@ function everyBaseline(timing: EveryTiming, input: GovernorInput, trail: TrailSt
   const isFirst = state.lastPlannedAt === undefined
   if (isFirst && schedule.startNow === true) {
     const atOnce = wish('baseline', startAt ?? anchorAt, source, grid === null, input)
-    // There is no occurrence before the first one that `min` could keep it away from.
+    // Before the first occurrence there is none that `min` could keep a distance from.
     return { ...atOnce, raisedAt: atOnce.at }
   }
 
@@ -57,7 +57,7 @@ function onceBaseline(at: number, input: GovernorInput, trail: TrailStep[]): Wis
   return ignored('last-planned', at, 'its only instant has been planned already', trail)
 }
 
-/** What the interval hint asks for, while it counts. */
+/** The wish of the interval hint, while it counts. */
 export function intervalWish(input: GovernorInput, trail: TrailStep[]): Wish | null {
   const { now, state } = input
   const hint = state.hints?.interval
@@ -67,7 +67,7 @@ export function intervalWish(input: GovernorInput, trail: TrailStep[]): Wish | n
   return ignored('interval-hint', wishedAt, 'the hint has expired', trail)
 }
 
-/** What the one-shot hint asks for, while it counts. */
+/** The wish of the one-shot hint, while it counts. */
 export function oneshotWish(input: GovernorInput, trail: TrailStep[]): Wish | null {
   const hint = input.state.hints?.oneshot
   if (hint === undefined) return null
@@ -111,15 +111,15 @@ function noteBackoff(from: number | null, at: number | null, trail: TrailStep[])
   trail.push({ rule: 'backoff', from, at, effect: 'moved', why: 'each failure in a row doubles the wait' })
 }
 
-/** The grid of a governed schedule, anchored where its own memory says. */
+/** The grid of a governed schedule, anchored by its memory. */
 export function gridFor({ now, schedule: { timing, startAt }, state }: GovernorInput): Grid | null {
   const gridAnchorAt = state.gridAnchorAt ?? startAt ?? state.lastPlannedAt ?? state.anchorAt ?? now
   return gridOf({ timing, startAt, gridAnchorAt })
 }
 
 /**
- * The first instant a grid may name: a calendar is never asked about what is over or has been planned. The instant at which
- * an interval hint expires belongs to the baseline, which nothing has asked about it while the hint counted.
+ * The first instant a grid may name, after everything that has passed or was planned. The instant at which an interval hint
+ * expires belongs to the baseline, which was not used while the hint counted.
  */
 function firstAllowed({ now, schedule, state }: GovernorInput): number {
   const fromAt = state.hints?.interval?.expiresAt === now ? now : now + 1

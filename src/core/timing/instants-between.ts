@@ -3,7 +3,7 @@ import type { Grid } from './timing.ts'
 
 export interface Stretch {
   readonly from: number
-  /** The first instant that is no longer part of it. */
+  /** The exclusive end. */
   readonly to: number
   /** How many of the oldest are listed one by one. */
   readonly listMax: number
@@ -12,14 +12,14 @@ export interface Stretch {
 export interface InstantsBetween {
   /** Nominal instants, oldest first. */
   readonly listed: readonly number[]
-  /** What there is besides those that are listed. */
+  /** The rest, which is only counted. */
   readonly beyond: CountedRange | null
 }
 
 /** A calendar can be counted only by walking it; this many steps take some ten milliseconds. */
 const countedStepsMax = 50_000
 
-/** The nominal instants in a stretch of time: the oldest one by one, and how many there are besides. */
+/** The nominal instants in a stretch of time: the oldest one by one, and how many follow. */
 export function instantsBetween(grid: Grid, { from, to, listMax }: Stretch): InstantsBetween {
   const listed: number[] = []
   let at = grid.atOrAfter(from)

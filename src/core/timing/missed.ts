@@ -8,12 +8,12 @@ export type MissedMode = 'skip' | 'once' | 'all'
 export interface LateSchedule extends GovernedSchedule, SpreadSchedule {
   readonly missed?: MissedMode | undefined
   readonly maxLatenessMs?: number | undefined
-  /** A missed one-shot is put before a person instead of being fired: what prompt tasks want. */
+  /** A missed one-shot waits for a person's decision and does not fire; for prompt tasks. */
   readonly asksWhenMissed?: boolean | undefined
 }
 
 export interface LateState extends PlannedState {
-  /** When the planned occurrence is due, where that was settled with the plan; hints, for one, are not spread. */
+  /** When the planned occurrence is due, where the plan already settled that; hints, for one, are not spread. */
   readonly nextDueAt?: number | undefined
 }
 
@@ -30,29 +30,29 @@ export interface LateOccurrence {
   readonly isMissed: boolean
   readonly action: 'fire' | 'skip' | 'ask'
   readonly reason: 'on-time' | 'late' | 'missed' | 'lateness' | 'paused' | 'max-runs'
-  /** When a fired one may start: at once, or after its share of the catch-up. */
+  /** When a fired one may start: at once, or after its catch-up spread. */
   readonly notBefore: number | null
 }
 
 export interface Missed {
   /** Oldest first, which is the order to fire in. */
   readonly occurrences: readonly LateOccurrence[]
-  /** What lies before the listed ones; none of it is fired. */
+  /** Occurrences before the listed ones; none of them fires. */
   readonly before: (CountedRange & { readonly reason: 'missed' | 'lateness' | 'paused' }) | null
 }
 
-/** How many missed occurrences are made up for; older ones are counted in the ledger. */
+/** How many missed occurrences are caught up; older ones are counted in the ledger. */
 export const missedListMax = 100
-/** As late as this an occurrence is merely late: it is not missed, and its lateness is not held against it. */
+/** Up to this an occurrence is merely late: it is not missed, and no lateness rule applies. */
 export const merelyLateMs = 60_000
 const latenessMsMax = 86_400_000
 
 /**
- * Says what becomes of each occurrence that is due by now.
+ * Decides what becomes of each occurrence that is due by now.
  *
  * An occurrence is missed when it is over a minute late or when a later one is due already. Under `once` the newest due
- * occurrence stands for all of them: when that one is merely late it runs anyway, and a second run for those before it
- * would only do the same work twice.
+ * occurrence stands for all of them: when that one is merely late it runs anyway, and a second run for those before it would only
+ * do the same work twice.
  */
 export function missed({ now, schedule, state }: MissedInput): Missed {
   const { listed, before } = occurrences({ now: latestNominal(now, schedule), schedule, state, listMax: missedListMax })
@@ -67,8 +67,8 @@ export function missed({ now, schedule, state }: MissedInput): Missed {
 }
 
 /**
- * How late an occurrence may be: its period and a day at the most, unless the schedule says otherwise. A fixed delay has no
- * later occurrence that would stand for a late one: left out for its period, it would only be put off by another.
+ * How late an occurrence may be: by default its period, and at most a day. A fixed delay has no later occurrence that would stand
+ * for a late one: left out for its period, it would only be postponed by another.
  */
 export function maxLatenessMs({ schedule, periodMs }: { schedule: LateSchedule; periodMs: number | null }): number {
   if (schedule.maxLatenessMs !== undefined) return schedule.maxLatenessMs
@@ -122,7 +122,7 @@ function isPaused({ now, schedule, state }: MissedInput): boolean {
   return schedule.enabled === false || (state.pausedUntil !== undefined && state.pausedUntil > now)
 }
 
-/** A one-shot may be due before its nominal instant, so the look reaches that far ahead. */
+/** A one-shot may be due before its nominal instant, so the search reaches that far ahead. */
 function latestNominal(now: number, { timing, spread }: LateSchedule): number {
   return timing.at === undefined || spread === undefined ? now : now + spread.oneShotMaxMs
 }

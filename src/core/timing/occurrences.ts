@@ -2,11 +2,11 @@ import type { GovernorInput, GovernorState } from '../schedule/governor.ts'
 import { gridFor } from '../schedule/wishes.ts'
 import { backedOffEveryMs, type Grid } from './timing.ts'
 
-/** What is remembered of the planned occurrence, beside the governor's own memory. */
+/** The planned occurrence, beside the governor's own memory. */
 export interface PlannedState extends GovernorState {
-  /** The nominal instant that is planned next, where one is. */
+  /** The nominal instant that is planned next, if any. */
   readonly nextRunAt?: number | undefined
-  /** Whether that plan was a fixed delay, which nothing nominal follows. */
+  /** Whether that plan was a fixed delay, after which no instant is nominal. */
   readonly waitsForEnd?: boolean | undefined
 }
 
@@ -31,16 +31,16 @@ export interface Occurrences {
 }
 
 /**
- * A calendar can be counted only by walking it. This many steps take some ten milliseconds, so that one schedule cannot
- * hold up a transaction, and hold every minute of a month.
+ * A calendar can be counted only by walking it. This many steps take some ten milliseconds, so that one schedule cannot block a
+ * transaction, and cover every minute of a month.
  */
 const countedStepsMax = 50_000
 
 /**
- * Lists the nominal occurrences up to `now` that have not become anything yet: the newest one by one, the rest counted.
+ * Lists the nominal occurrences up to `now` that have not ended or become a run: the newest one by one, the rest counted.
  *
- * It looks back from `now`, so that the work does not depend on how long no worker looked. The planned occurrence comes
- * first whatever the calendar says, for a hint or a bound may have put it off the grid.
+ * It searches back from `now`, so that the cost does not depend on how long no worker ran. The planned occurrence comes first
+ * whatever the calendar says, because a hint or a bound may have moved it off the grid.
  */
 export function occurrences({ listMax, ...input }: OccurrencesInput): Occurrences {
   const { now, schedule, state } = input
@@ -69,8 +69,8 @@ export function occurrences({ listMax, ...input }: OccurrencesInput): Occurrence
 }
 
 /**
- * From when on the instants of the grid count. Nothing nominal follows a fixed delay, except when it was the plan of an
- * interval hint: from the expiry of the hint on, the grid is the baseline's again.
+ * From when on the instants of the grid count. After a fixed delay no instant is nominal, except when it was the plan of an
+ * interval hint: from the expiry of the hint on, the baseline's grid counts again.
  */
 function gridFreedAt({ waitsForEnd, hints }: PlannedState, now: number): number | null {
   if (waitsForEnd !== true) return Number.NEGATIVE_INFINITY
@@ -78,7 +78,7 @@ function gridFreedAt({ waitsForEnd, hints }: PlannedState, now: number): number 
   return expiresAt <= now ? expiresAt : null
 }
 
-/** The one nominal instant of a schedule without a grid, when no plan is remembered. */
+/** The one nominal instant of a schedule without a grid, when it has no plan. */
 function soleInstant({
   schedule: { timing },
   state,

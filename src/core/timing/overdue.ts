@@ -1,25 +1,25 @@
 import { cron } from '../cron/cron.ts'
 import type { Timing } from './timing.ts'
 
-/** A schedule is overdue when a worker should have looked at it this long ago; until then it is merely due. */
+/** A schedule is overdue when a worker should have fired it this long ago; until then it is merely due. */
 export const overdueMsMin = 60_000
 const periodShare = 0.1
 
 export interface OverdueInput {
   readonly now: number
-  /** When the schedule should have been looked at. */
+  /** When a worker should have fired the schedule. */
   readonly wakeAt: number
 }
 
-/** How long ago a worker should have looked at a schedule that is overdue; null where it is not. */
+/** How long a schedule is overdue; null where it is not. */
 export function overdueMs({ now, wakeAt }: OverdueInput): number | null {
   const lateMs = now - wakeAt
   return lateMs >= overdueMsMin ? lateMs : null
 }
 
 /**
- * The same, once it is worth a warning that nobody asked for: beyond a tenth of its period. A yearly report that is two minutes
- * late is overdue to those who ask, but nothing to be woken for; its lateness is in its ledger.
+ * As `overdueMs`, but only where it deserves a warning: beyond a tenth of its period. A yearly report that is two minutes late
+ * shows as overdue, but causes no warning; its lateness is in its ledger.
  */
 export function overdueMsWarned({ timing, ...at }: OverdueInput & { readonly timing: Timing }): number | null {
   const lateMs = overdueMs(at)

@@ -9,7 +9,7 @@ export interface SpreadConfig {
   readonly oneShotMinuteModulo: number
 }
 
-/** What prompt tasks get. */
+/** The spread of prompt tasks. */
 export const promptSpread: SpreadConfig = Object.freeze({
   recurringFraction: 0.1,
   recurringCapMs: 900_000,
@@ -33,10 +33,10 @@ export const catchUpMs = 30_000
 export const stampedeMin = 4
 
 /**
- * Says how many ms an occurrence moves from its nominal instant, always the same for the same id.
+ * How many ms an occurrence moves from its nominal instant, always the same for the same id.
  *
- * A recurring one moves later, so that it never runs twice in one period; a one-shot moves earlier, so that what a
- * person asked for by nine is there by nine.
+ * A recurring one moves later, so that it never runs twice in one period; a one-shot moves earlier, so that what a person
+ * requested by nine is there by nine.
  */
 export function spread({ id, kind, plannedAt, intervalMs = 0, config }: SpreadInput): number {
   if (kind === 'recurring') {
@@ -57,8 +57,8 @@ export interface DueInput extends Omit<SpreadInput, 'config'> {
 /**
  * The instant at which an occurrence is due: nominal plus spread.
  *
- * A one-shot created with less time left than its offset would be due before it existed, and so fire at once; it is due
- * at its nominal instant instead.
+ * A one-shot created with less time left than its offset would be due before it existed, and so fire at once; it is due at its
+ * nominal instant instead.
  */
 export function dueAt({ config, createdAt, ...occurrence }: DueInput): number {
   const { plannedAt } = occurrence
@@ -67,7 +67,7 @@ export function dueAt({ config, createdAt, ...occurrence }: DueInput): number {
   return due < plannedAt && createdAt !== undefined && due < createdAt ? plannedAt : due
 }
 
-/** The share of 30 s by which one of many missed occurrences is moved, so that catching up is not a stampede. */
+/** The offset, up to 30 s, of one of many missed occurrences, so that catching up is not a stampede. */
 export function catchUpShareMs({ id, plannedAt }: { readonly id: string; readonly plannedAt: number }): number {
   return Math.floor(hashFraction(`${id}@${plannedAt}`) * catchUpMs)
 }
@@ -80,8 +80,8 @@ export interface CatchUpInput {
 }
 
 /**
- * When a missed occurrence may start. Where little time is left to it, the shares lie in the first half of that: a share
- * that makes an occurrence too late to start would lose what it is to spread.
+ * When a missed occurrence may start. Where little time is left, the offsets lie in the first half of it: an offset that makes an
+ * occurrence too late would lose it.
  */
 export function caughtUpAt({ now, shareMs, lateAfter }: CatchUpInput): number {
   const roomMs = Math.max(0, lateAfter - now) / 2

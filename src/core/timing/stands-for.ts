@@ -1,4 +1,3 @@
-/** What of a run says which instant it stands for. */
 interface RunInstants {
   readonly scheduleId: string | null
   readonly occurrenceAt: number | null
@@ -6,10 +5,7 @@ interface RunInstants {
   readonly enqueuedAt: number
 }
 
-/**
- * The nominal instant that a run of a schedule stands for: that of its occurrence, or the one that was over when the run was made
- * for it. Other runs stand for none.
- */
+/** The nominal instant of a schedule's run: that of its occurrence, or the past instant that the run was made for. Other runs have none. */
 export function standsFor({ scheduleId, occurrenceAt, dueAt, enqueuedAt }: RunInstants): number | null {
   if (occurrenceAt !== null) return occurrenceAt
   return scheduleId !== null && dueAt !== null && dueAt < enqueuedAt ? dueAt : null

@@ -21,7 +21,7 @@ export interface OnceTiming {
   readonly everyMs?: undefined
 }
 
-/** A schedule without a timing of its own waits for hints and for people. */
+/** A schedule without its own timing: hints and people start its runs. */
 export interface NoTiming {
   readonly cron?: undefined
   readonly everyMs?: undefined
@@ -30,11 +30,11 @@ export interface NoTiming {
 
 export type Timing = CronTiming | EveryTiming | OnceTiming | NoTiming
 
-/** The instants a schedule names by itself, without regard to `now`; both questions include the instant they name. */
+/** The instants of a schedule's timing, whatever `now` is; both functions include the given instant. */
 export interface Grid {
   atOrAfter(instant: number): number | null
   atOrBefore(instant: number): number | null
-  /** The distance of neighbours where it is always the same. */
+  /** The distance of neighbours where it is constant. */
   readonly stepMs: number | null
 }
 
@@ -48,8 +48,7 @@ export interface GridInput {
 /**
  * The grid of a cron or a fixed rate. A fixed delay and a single instant have none.
  *
- * The anchor of a fixed rate is a point of its grid only where a person named it with `startAt`: a creation or an edit
- * is not an occurrence.
+ * The anchor of a fixed rate is a point of its grid only where `startAt` named it: a creation or an edit is not an occurrence.
  */
 export function gridOf({ timing, startAt, gridAnchorAt }: GridInput): Grid | null {
   if (timing.cron !== undefined) return cronGrid(timing)
@@ -79,7 +78,7 @@ function rateGrid({ everyMs, startAt, gridAnchorAt }: RateInput): Grid {
   }
 }
 
-/** More failures in a row than this do not make the wait longer. */
+/** More failures in a row than this do not lengthen the wait. */
 export const backoffDoublingsMax = 5
 
 export interface ScheduleBackoffInput {

@@ -1,9 +1,8 @@
 const halfLengthMax = 512 * 1024
 
 /**
- * What an attempt has said and the store has not yet kept. It holds no more than the store would keep of it, the first
- * and the last half, so that neither a flood nor an hour without a store can exhaust memory; where something was dropped
- * a line says so.
+ * Output of an attempt that is not yet stored. It holds no more than the store would keep, the first and the last half, so that
+ * neither a flood nor an hour without a store can exhaust memory; a line marks where output was dropped.
  */
 export class Backlog {
   #head: string[] = []
@@ -27,7 +26,7 @@ export class Backlog {
     if (cutAt < text.length) this.#addToTail(text.slice(cutAt))
   }
 
-  /** All that is held, which is then held no more. */
+  /** Removes and returns everything held. */
   take(): string {
     const dropped = this.#droppedLength === 0 ? [] : [droppedLine(this.#droppedLength)]
     const text = [...this.#head, ...dropped, ...this.#tail.slice(this.#tailFrom)].join('')
@@ -47,7 +46,7 @@ export class Backlog {
       this.#tailLength -= length
       this.#droppedLength += length
     }
-    // Moving all of it up at each step would make many small pieces expensive.
+    // Compacting at each step would make many small pieces expensive.
     if (this.#tailFrom * 2 <= this.#tail.length) return
     this.#tail = this.#tail.slice(this.#tailFrom)
     this.#tailFrom = 0
@@ -58,7 +57,7 @@ function droppedLine(length: number): string {
   return `\n[belfry: ${length} characters came faster than they could be kept]\n`
 }
 
-/** Where to cut so that no character is cut in two. */
+/** The last position at which no character is split. */
 function wholeBefore(text: string, most: number): number {
   if (most >= text.length) return text.length
   const code = text.charCodeAt(most - 1)

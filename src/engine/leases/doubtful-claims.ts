@@ -2,14 +2,14 @@ import type { Clock } from '../../core/clock.ts'
 import { leasesOf } from '../../store/leases/lease.ts'
 import type { Lease, Store } from '../../store/port.ts'
 
-/** A server works on what it was asked for as long as it allows any statement, and does not notice before that nobody listens. */
+/** A server executes a statement up to its timeout, even when its client is gone. */
 const doubtMs = 60_000
 const askAgainMs = 1_000
 
 /**
- * Claims whose commit broke off, and of which the store, asked for them, knew nothing. A server that still waits for the
- * queue's lock may grant them later, to a worker that lives and does not know; its runs would stand still until the lease
- * expires, and count as lost. So it is asked for a while.
+ * Claims whose commit has an unknown result, and which the store did not know when asked. A server that still waits for the
+ * queue's lock may grant them later, to a live worker that does not know it; the runs would stand still until the lease expires,
+ * and count as lost. So the store is asked again for a while.
  */
 export class DoubtfulClaims {
   readonly #clock: Clock
@@ -26,13 +26,13 @@ export class DoubtfulClaims {
     this.#askAt = Math.max(this.#askAt, now + askAgainMs)
   }
 
-  /** How long it need not be asked for them. */
+  /** How long until the next check. */
   get waitMs(): number {
     if (this.#until.size === 0) return Number.POSITIVE_INFINITY
     return Math.max(0, this.#askAt - this.#clock.monotonic())
   }
 
-  /** Tells what has been granted since, each lease once. */
+  /** Reports leases that have been granted since, each once. */
   async tellGranted(store: Pick<Store, 'look'>, tell: (lease: Lease) => void): Promise<void> {
     if (this.waitMs > 0) return
     const now = this.#clock.monotonic()

@@ -1,24 +1,24 @@
 import type { Lease, LeaseName } from '../../store/port.ts'
 import type { StopReason } from '../../targets/attempt.ts'
 
-/** A lease that this worker holds, from the lease's answer until its end has been written. */
+/** A lease that this worker holds, from the answer to `lease` until its end is written. */
 export class Holding {
   readonly lease: Lease
   /** By the monotonic clock: after this instant another worker may have the run, so this worker stops it. */
   trustedUntil: number
   /** How long it lasts from each renewal on. */
   leaseMs: number
-  /** Why it was told to stop, of several reasons the first. */
+  /** Why it was told to stop; the first reason counts. */
   stopped: StopReason | null = null
-  /** Told once, when it is told to stop. */
+  /** Called once, when it is told to stop. */
   whenStopped: (() => void) | null = null
-  /** Nothing is to be written of it any more: the store has given the run away, or this worker has given it up. */
+  /** Nothing more is written for it: the store has reclaimed the run, or this worker has given it up. */
   isLost = false
-  /** Its executor has answered; what is left to do is to write its end. */
+  /** Its executor has answered; only its end is left to be written. */
   isOver = false
   /** Its end is being written, so a renewal that does not find it means nothing. */
   isSettling = false
-  /** A commit of its end broke off: only who writes it again will learn whether it is there. */
+  /** The commit of its end has an unknown result: only another settle will learn whether it is written. */
   isInDoubt = false
   #controller: AbortController | null = null
 
@@ -28,7 +28,7 @@ export class Holding {
     this.leaseMs = leaseMs
   }
 
-  /** Made for the first who asks: a signal costs more than all else of a short attempt, and few look at it. */
+  /** Created at the first use: a signal costs more than all else of a short attempt, and few handlers use it. */
   get signal(): AbortSignal {
     if (this.#controller === null) {
       this.#controller = new AbortController()
@@ -44,10 +44,10 @@ export class Holding {
   }
 }
 
-/** All that this worker holds. Its size is what the worker's slots are counted by. */
+/** All leases that this worker holds. Their number counts against the worker's slots. */
 export class Holdings {
   readonly #held = new Set<Holding>()
-  /** Made when a holding is looked up by name, which is rare, and dropped with every change, which is not. */
+  /** Built at a lookup by name, which is rare, and dropped with every change, which is not. */
   #byName: Map<string, Holding> | null = null
   readonly #waiting = new Set<() => void>()
 
@@ -82,12 +82,11 @@ export class Holdings {
     return [...this.#held]
   }
 
-  /** Resolves when nothing is held. */
   empty(): Promise<void> {
     return this.#when(() => this.#held.size === 0)
   }
 
-  /** Resolves when no executor is at work; ends may still have to be written. */
+  /** Resolves when no executor is running; ends may still have to be written. */
   still(): Promise<void> {
     return this.#when(() => this.all().every(({ isOver }) => isOver))
   }
@@ -108,8 +107,8 @@ export class Holdings {
 }
 
 /**
- * Tells an attempt to stop, and answers whether there was anything to stop. The first reason stands, because it is the one
- * that its executor has heard; one that has come to its end by itself is not stopped by what comes after.
+ * Tells an attempt to stop. Returns whether there was anything to stop. The first reason counts, because the executor has
+ * received it; an attempt that has already ended by itself is not stopped.
  */
 export function stopHolding(holding: Holding, reason: StopReason): boolean {
   if (holding.stopped !== null || holding.isOver) return false

@@ -1,20 +1,20 @@
 import type { LeaseAnswer } from '../../store/port.ts'
 
 /**
- * A queue at its ceiling, with work in it, is looked at this often. A worker that ends a run in it wakes the others if it
- * knew that the queue was full, and it may have asked before it was.
+ * How often a full queue with waiting work is checked. A worker that ends a run in it wakes the others if it knew that the queue
+ * was full, but it may have leased before the queue filled up.
  */
 export const fullPollMs = 1_000
 
-/** What a lessor remembers of the queues it has asked, to tell where it is worth asking again. */
+/** What a lessor remembers of its queues, to decide where another lease is worthwhile. */
 export class KnownQueues {
-  /** Those at their ceiling when they were last asked, and until when they need not be asked again. */
+  /** Queues that were full at the last lease, and until when they need not be asked again. */
   readonly #fullUntil = new Map<string, number>()
-  /** Those in which ends of runs matter for their keys. */
+  /** Queues in which the end of a run may free a slot of its key. */
   readonly #keyed = new Set<string>()
-  /** Those that are being asked. */
+  /** Queues with a lease in flight. */
   readonly #underWay = new Set<string>()
-  /** Those that were asked along with ends of their runs and have not answered since, and whether they were full before. */
+  /** Queues leased from together with ends of their runs and without an answer since, and whether they were full before. */
   readonly #alongside = new Map<string, boolean>()
 
   get anyIsFull(): boolean {
@@ -25,30 +25,30 @@ export class KnownQueues {
     return this.#fullUntil.has(queue)
   }
 
-  /** Also where ends have been written since, whose answer is not there yet. */
+  /** True also where ends have been written since, whose answer is not there yet. */
   wasFull(queue: string): boolean {
     return this.isFull(queue) || this.#alongside.get(queue) === true
   }
 
-  /** Whether it may have room by this instant of the monotonic clock. */
+  /** Whether it may have a free slot by this instant of the monotonic clock. */
   mayHaveRoom(queue: string, now: number): boolean {
     return now >= (this.#fullUntil.get(queue) ?? now)
   }
 
   /**
-   * Whether something may wait in it for the end of a run. Where it was not full when it was last asked, work that came
-   * since then has been announced; but a lease that is under way may have asked too early.
+   * Whether work may wait in it for the end of a run. Where it was not full at the last lease, later work has been announced; but
+   * a lease in flight may have been too early.
    */
   mayWaitForEnds(queue: string): boolean {
     return this.wasFull(queue) || this.#keyed.has(queue) || this.#underWay.has(queue)
   }
 
-  /** There may be room again, wherever there was none. */
+  /** Any full queue may have a free slot again. */
   forgetFull(): void {
     this.#fullUntil.clear()
   }
 
-  /** It is asked at the same time as ends of its runs are written. */
+  /** A lease from it is sent together with ends of its runs. */
   askedAlong(queue: string): void {
     this.#alongside.set(queue, this.isFull(queue))
   }
@@ -57,7 +57,7 @@ export class KnownQueues {
     return this.#alongside.has(queue)
   }
 
-  /** Its answer is being waited for. */
+  /** Marks the queue while its lease is in flight. */
   async whileAsked<Answer>(queue: string, answer: Promise<Answer>): Promise<Answer> {
     this.#underWay.add(queue)
     try {
@@ -69,7 +69,7 @@ export class KnownQueues {
     }
   }
 
-  /** What it answered, when it was asked at this instant; only an answer of its own tells of its keys. */
+  /** Records the answer of a lease sent at this instant; only a full answer says something about its keys. */
   answered(queue: string, { full, keyed }: Pick<LeaseAnswer, 'full'> & { keyed?: boolean }, askedAt: number): void {
     if (full) this.#fullUntil.set(queue, askedAt + fullPollMs)
     else this.#fullUntil.delete(queue)

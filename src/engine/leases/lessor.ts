@@ -15,46 +15,44 @@ import { fullPollMs, KnownQueues } from './known-queues.ts'
 const batchMax = 500
 const askAgainMs = 200
 const askLateMs = 1_000
-/** However busy it is with its own runs, it looks at all the queues this often. */
+/** The longest time between two checks of all queues, however busy the worker is with its own runs. */
 const lookMsMax = 1_000
 
 export interface LessorOptions {
   readonly context: EngineContext
   readonly slots: number | null
-  /** Whether no other worker is at work on this store, as far as is known. */
+  /** Whether no other worker is known to work on this store. */
   readonly isAlone: () => boolean
-  /** How many of the held will have ended when what is leased now begins. */
+  /** How many of the held runs will have ended when newly leased ones begin. */
   readonly leaving: () => number
-  /** Resolves when the ends that are being written have been told of. */
+  /** Resolves when the ends being written have been reported. */
   readonly endsTold: () => Promise<unknown>
   /** The queues it works for; `null` is all of them. */
   readonly queues: ReadonlySet<string> | null
   readonly workerId: () => string
-  /** Whether it may begin anything: a worker that stops does not. */
+  /** Whether it may begin anything: a stopping worker may not. */
   readonly isOpen: () => boolean
   readonly can: () => Capabilities
   readonly begin: (lease: Lease, trustedUntil: number) => void
 }
 
-/** What is known of a lease, also when only what it granted is. */
+/** The answer of a lease, also when only its grants are known. */
 type Answer = Omit<LeaseAnswer, 'inFlight' | 'available' | 'keyed'> & { readonly keyed?: boolean }
 
-/**
- * Leases what this worker can start at once, never more: what it holds, it executes.
- */
+/** Leases what this worker can start at once, never more: it executes everything that it holds. */
 export class Lessor {
   readonly #options: LessorOptions
   readonly #known = new KnownQueues()
   readonly #doubtful: DoubtfulClaims
-  /** Queues to be asked, in this order. */
+  /** Queues to lease from, in this order. */
   #asked = new Set<string>()
-  /** Where it found work last. */
+  /** The queue of the last found work. */
   #lastServed: string | null = null
-  /** Of the queues whose rate is used up: how soon one of them may be asked again. */
+  /** The shortest wait of the queues whose rate limit is used up. */
   #restMs = Number.POSITIVE_INFINITY
-  /** Only runs of its own have ended since the last tick, so nothing is known to have come that it has not seen. */
+  /** Only its own runs have ended since the last tick, so no new work is known. */
   #isForEnds = false
-  /** Until when it need not look at all the queues again, by the monotonic clock, while only its own runs end. */
+  /** Until when it need not check all queues again, by the monotonic clock, while only its own runs end. */
   #lookAt = Number.NEGATIVE_INFINITY
 
   constructor(options: LessorOptions) {
@@ -62,26 +60,26 @@ export class Lessor {
     this.#doubtful = new DoubtfulClaims(options.context.clock)
   }
 
-  /** Something may be ready in these queues; or anywhere, also where there was no room. */
+  /** These queues may have ready runs; with `any`, all queues, full ones too. */
   ask(queues: Iterable<string> | 'any'): void {
     this.#lookAt = Number.NEGATIVE_INFINITY
     if (queues === 'any') this.#known.forgetFull()
     else this.#add(queues)
   }
 
-  /** Something may be ready, and it is unknown where: most likely where the last work was, so that is asked before the look. */
+  /** Some queue may have a ready run: most likely the last one with work, so that is tried before the check of all. */
   guess(): void {
     if (this.#lastServed !== null) this.ask([this.#lastServed])
   }
 
-  /** Whether a run that comes into this queue could begin at once, and nothing else is to be asked first. */
+  /** Whether a run enqueued there could start at once, with no other queue to ask first. */
   isFreeFor(queue: string): boolean {
     return this.#asked.size === 0 && this.#room() > 0 && this.#serves(queue) && !this.#known.isFull(queue)
   }
 
   /**
-   * Asks at the same time as the ends of runs in these queues are written, so that one commit does for both; answers
-   * whether there is anything to ask.
+   * Leases at the same time as ends of runs in these queues are written, so that one commit serves both. Returns whether there is
+   * anything to lease.
    */
   askAlong(queues: Iterable<string>): boolean {
     const asked = [...queues].filter((queue) => this.#needsRoom(queue))
@@ -92,8 +90,8 @@ export class Lessor {
   }
 
   /**
-   * Asks where runs have ended, and answers whether there is anything to ask. A lease that was asked for along with their
-   * ends, and is under way, comes after them.
+   * Leases where runs have ended. Returns whether there is anything to lease. A lease in flight that was sent along with their
+   * ends comes after them.
    */
   askAfter(queues: Iterable<string>): boolean {
     const waiting = [...queues].filter((queue) => this.#needsRoom(queue))
@@ -103,7 +101,7 @@ export class Lessor {
     return rest.length > 0
   }
 
-  /** Whether anything may wait in this queue for the end of a run: what other workers do with it is not announced. */
+  /** Whether work may wait in this queue for the end of a run: changes by other workers are not announced. */
   #needsRoom(queue: string): boolean {
     const { slots, isAlone } = this.#options
     if (slots !== null || !isAlone()) return true
@@ -114,16 +112,15 @@ export class Lessor {
     for (const queue of queues) if (this.#serves(queue)) this.#asked.add(queue)
   }
 
-  /** Whether an end in this queue may let another worker go on. */
+  /** Whether an end in this queue may let another worker continue. */
   wasFull(queue: string): boolean {
     return this.#known.wasFull(queue)
   }
 
   /**
-   * First the queues that were announced, because work waits in them; then a look at all the others, unless it is here
-   * for the ends of its own runs and has looked lately. Where slots are few the announced ones would take them all,
-   * time and again, so that a look which is overdue comes first. What is looked at is asked after the look, so that no run whose
-   * waiting ends meanwhile falls between the two.
+   * First the announced queues, because work waits in them; then a check of all others, unless only its own runs ended and the
+   * last check is recent. With few slots the announced ones would take them all, time and again, so an overdue check comes first.
+   * Queues are leased from after the check, so that no run whose waiting ends meanwhile is missed.
    */
   async tick(): Promise<number> {
     const { settings } = this.#options.context
@@ -145,10 +142,10 @@ export class Lessor {
     return this.#lookAt - this.#options.context.clock.monotonic()
   }
 
-  /** Looks at all the queues and asks where something is; answers how long there will be nothing else to see. */
+  /** Checks all queues and marks those with work. Returns how long there will be nothing new. */
   async #look(): Promise<number> {
     const { store, clock, settings } = this.#options.context
-    // Whoever asks from here on wants another look.
+    // A call to `ask` from here on requires another check.
     this.#lookAt = Number.POSITIVE_INFINITY
     try {
       const {
@@ -174,13 +171,13 @@ export class Lessor {
     return Math.min(waitMs, this.#doubtful.waitMs)
   }
 
-  /** Leases whose grant was in doubt go back untouched: it is unknown for how long they can be trusted. */
+  /** Leases whose grant was in doubt are released untouched: it is unknown for how long they can be trusted. */
   #giveBackDoubtful(): Promise<void> {
     const { context, begin } = this.#options
     return this.#doubtful.tellGranted(context.store, (lease) => begin(lease, Number.NEGATIVE_INFINITY))
   }
 
-  /** Each gets its share of the room. One whose runs cannot be leased does not hold up the others. */
+  /** Each queue gets its share of the free slots. A queue that fails does not block the others. */
   async #leaseAsked(): Promise<void> {
     const failures: unknown[] = []
     const asked = this.#asked
@@ -197,7 +194,7 @@ export class Lessor {
         if (isPassing(error)) break
       }
     }
-    // Those that found no room come first when there is some, before those that were served in this round.
+    // Queues that found no free slot come first next time, before those served in this round.
     this.#asked = new Set([...asked, ...this.#asked])
     if (failures.length > 0) throw failures[0]
   }
@@ -212,7 +209,7 @@ export class Lessor {
     return slots === null ? Number.POSITIVE_INFINITY : Math.max(0, slots - context.holdings.size + leaving())
   }
 
-  /** Whether there may be more to get from this queue at once. */
+  /** Whether the queue may have more runs at once. */
   async #leaseFrom(queue: string, limit: number): Promise<boolean> {
     const { context, workerId, can, begin } = this.#options
     const { clock, settings } = context
@@ -224,7 +221,7 @@ export class Lessor {
     this.#known.answered(queue, answer, startedAt)
     if (answer.restMs !== undefined) this.#restMs = Math.min(this.#restMs, answer.restMs)
     this.#tellEnds(queue, answer)
-    // Ends came before what they made room for, so their events go out first, unless their answer stays away.
+    // Ends came before the leases they made room for, so their events come first, unless their answer is late.
     if (this.#known.isAskedAlong(queue)) await Promise.race([this.#options.endsTold(), turnOfTheEventLoop()])
     if (answer.leases.length > 0) this.#lastServed = queue
     for (const lease of answer.leases) begin(lease, trustedUntil)
@@ -245,7 +242,7 @@ export class Lessor {
     }
   }
 
-  /** Not every run that was met could be leased; some ended there and then. */
+  /** Some runs ended instead of being leased. */
   #tellEnds(queue: string, { skipped, broken }: Pick<LeaseAnswer, 'skipped' | 'broken'>): void {
     const { events } = this.#options.context
     const ended = { queue, durationMs: 0 }
@@ -256,8 +253,8 @@ export class Lessor {
   }
 
   /**
-   * After a commit that broke off only the store knows what it granted. What comes to light when it can no longer be
-   * trusted is given back: by a clock that was set back it would not expire for as long, though its holder lives.
+   * After a commit with an unknown result only the store knows what it granted. Leases found too late to be trusted are released:
+   * by a clock that was set back they would not expire for as long, though their worker lives.
    */
   async #granted({ claimId }: LeaseRequest, trustedUntil: number): Promise<Lease[]> {
     const { context, isOpen } = this.#options

@@ -1,7 +1,7 @@
 import { attemptName, type EngineContext } from '../engine-context.ts'
 import { type Holding, stopHolding } from './holdings.ts'
 
-/** The store has given the run away: what is left of it here is stopped, and nothing of it is written any more. */
+/** The store has reclaimed the run: this worker stops it and writes nothing more for it. */
 export function loseHolding({ events }: Pick<EngineContext, 'events'>, holding: Holding): void {
   if (holding.isLost) return
   holding.isLost = true

@@ -1,9 +1,9 @@
 import type { MessageFormat, WriteMessage, WrittenMessage } from '../../targets/message.ts'
 import { type Notice, type SentNotice, sentNotice } from './notice.ts'
 
-/** Of a Slack text object, and so of each text in our blocks. */
+/** The limit of a Slack text object, and so of each text in our blocks. */
 const slackTextLengthMax = 3_000
-/** Of a Slack header block. */
+/** The limit of a Slack header block. */
 const slackHeaderLengthMax = 150
 const discordContentLengthMax = 2_000
 /** Facts of usual length fit; with the longest title they leave room for the link to a run. */
@@ -21,8 +21,8 @@ export const writeNotice: WriteMessage = (payload, publicUrl) => {
 }
 
 /**
- * Writes a notice in the form of its receiver. Reason and output are text from outside: they are put where the receiver shows text as it
- * is, or escaped, so that nothing in them mentions people, makes links or ends the place that it stands in.
+ * Formats a notification for its receiver. Reason and output are untrusted text: they go where the receiver shows plain text, or
+ * are escaped, so that they cannot mention people, make links or break out of their place.
  */
 export function noticeMessage(format: MessageFormat, notice: SentNotice): WrittenMessage {
   switch (format) {
@@ -43,13 +43,13 @@ export function noticeMessage(format: MessageFormat, notice: SentNotice): Writte
 
 const happened = { failure: 'failed', park: 'was parked', recover: 'works again', overdue: 'is overdue' } as const
 
-/** What happened in a line: "Schedule nightly failed". */
+/** The event in one line: "Schedule nightly failed". */
 function titleOf({ event, schedule, queue, run, test }: SentNotice): string {
   const subject = schedule === null ? `Run ${run ?? ''} of queue ${queue}` : `Schedule ${schedule}`
   return shortened(`${test ? 'Test: ' : ''}${oneLine(subject)} ${happened[event]}`, titleLengthMax)
 }
 
-/** What is known of it, a line each. */
+/** The known facts, one per line. */
 function factsOf({ at, namespace, queue, run, attempt, reason, failuresInARow, suppressed }: SentNotice): string[] {
   const ofRun = run === null ? [] : [`Run: ${run}${attempt === null ? '' : `, attempt ${attempt}`}`]
   return [
@@ -58,12 +58,11 @@ function factsOf({ at, namespace, queue, run, attempt, reason, failuresInARow, s
     `Queue: ${oneLine(queue)}`,
     ...(namespace === 'default' ? [] : [`Namespace: ${oneLine(namespace)}`]),
     ...((failuresInARow ?? 0) > 0 ? [`Failures in a row: ${failuresInARow}`] : []),
-    ...(suppressed > 0 ? [`Notifications held back since the last one: ${suppressed}`] : []),
+    ...(suppressed > 0 ? [`Notifications suppressed since the last one: ${suppressed}`] : []),
     `At: ${at}`,
   ]
 }
 
-/** The lines of output; `null` where there are none. */
 function outputOf({ output }: SentNotice): string | null {
   const text = visible(output ?? '')
     .replace(/^\n+/, '')
@@ -111,7 +110,7 @@ function slackMessage(notice: SentNotice): unknown {
   }
 }
 
-/** A text run of an Adaptive Card is shown as it is; a text block would read Markdown in it. */
+/** A text run of an Adaptive Card shows plain text; a text block would read Markdown in it. */
 function teamsMessage(notice: SentNotice): unknown {
   const block = (text: string, style: object) => ({
     type: 'RichTextBlock',
@@ -137,12 +136,12 @@ function teamsMessage(notice: SentNotice): unknown {
   }
 }
 
-/** Only links that we write ourselves become a picture of their page. */
+/** Only links that we write ourselves get a preview of their page. */
 const discordSuppressEmbeds = 1 << 2
 
 /**
- * The facts and the output stand in a code block; whatever they say, nobody is mentioned. Discord refuses a message that is
- * too long, so a link for which there is no room is left out: half a link leads nowhere.
+ * The facts and the output are in a code block; mentions are disabled. Discord refuses a message that is too long, so a link that
+ * does not fit is left out: half a link does not work.
  */
 function discordMessage(notice: SentNotice): unknown {
   const output = outputOf(notice)
@@ -176,27 +175,27 @@ function ntfyMessage(notice: SentNotice): WrittenMessage {
   }
 }
 
-/** Other characters than those of ASCII as RFC 2047 writes them, which ntfy reads. */
+/** Encodes non-ASCII characters as in RFC 2047, which ntfy reads. */
 function headerText(text: string): string {
   return /^[ -~]*$/.test(text) ? text : `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`
 }
 
-/** The signs with which Slack begins a mention or a link. */
+/** Escapes the characters that begin a mention or a link in Slack. */
 function slackEscaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** What Discord reads as Markdown, and what begins a mention. */
+/** Escapes Discord's Markdown and the beginnings of mentions. */
 function discordEscaped(text: string): string {
   return text.replace(/[\\*_~`|>#[\]()<@:+-]/g, '\\$&')
 }
 
-/** Three backticks in a row end the block, so a character without width stands between any two. */
+/** Three backticks in a row end the block, so a zero-width character goes between any two. */
 function inCodeBlock(text: string): string {
   return text.replace(/`(?=`)/g, '`\u200b')
 }
 
-/** Without what terminals obey and readers do not see: colours, cursor moves, direction marks. */
+/** Removes what terminals obey and readers do not see: colours, cursor moves, direction marks. */
 function visible(text: string): string {
   return text
     .toWellFormed()
@@ -216,7 +215,7 @@ function shortened(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
-/** The last lines that fit, or the end of the last line where not even that does. */
+/** The last lines that fit, or the end of the last line where not even that fits. */
 function lastPart(text: string, fits: (text: string) => boolean): string {
   if (fits(text)) return text
   const lines = text.split('\n')

@@ -4,8 +4,8 @@ import type { Target } from '../../core/target.ts'
 import type { TargetProblem } from '../target-problem.ts'
 
 /**
- * A relative path is stored as it resolves here, so what it leads to must be here. What an absolute one leads to is the
- * business of the workers, which may run on other machines. It looks at a target as it is written, whatever else may be wrong with it.
+ * A relative path is stored as it resolves here, so it must exist here. An absolute path is for the workers, which may run on
+ * other machines. The target is checked as written, whatever else may be wrong with it.
  */
 export function absentPaths(target: Target, folder: string): TargetProblem[] {
   const cwd = textIn(target.cwd)
@@ -14,7 +14,7 @@ export function absentPaths(target: Target, folder: string): TargetProblem[] {
   const ofFolder = cwd !== undefined && isHere(cwd) ? folderProblem(cwd, folder) : null
   if (ofFolder !== null) return [{ field: 'cwd', ...ofFolder }]
   if (program === undefined || !program.includes('/') || !isHere(program)) return []
-  // In a folder of the workers' own a program of their own is looked for.
+  // In a folder on the workers' machines the program is theirs too.
   const ofProgram = cwd !== undefined && !isHere(cwd) ? null : programProblem(program, place)
   return ofProgram === null ? [] : [{ field: 'command[0]', ...ofProgram }]
 }
@@ -56,7 +56,7 @@ function isExecutable(file: string): boolean {
     accessSync(file, constants.X_OK)
     return true
   } catch {
-    // Whatever keeps this user from executing it is told as one thing: he has to look at its rights anyway.
+    // Whatever keeps this user from executing it is one problem: the user has to check its permissions anyway.
     return false
   }
 }

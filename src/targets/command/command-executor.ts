@@ -14,24 +14,23 @@ import { Tail } from './tail.ts'
 import { Tether } from './tether.ts'
 
 export interface CommandOptions {
-  /** Where `{ secret: 'NAME' }` is looked up; without it in `environment` alone. */
+  /** Resolves `{ secret: 'NAME' }`; default: `environment` alone. */
   readonly secrets?: SecretResolver | undefined
-  /** How long a program that was asked to end may take before it is killed. */
+  /** How long a program may take after TERM before it is killed. */
   readonly killAfterMs?: number | undefined
-  /** Belfry's own environment, of which a program gets next to nothing. */
+  /** Belfry's own environment, of which a program gets very little. */
   readonly environment?: Environment | undefined
   /** The messages that runs of parts send. Default: none. */
   readonly messageOf?: MessageOf | undefined
 }
 
 const killAfterMsDefault = 5_000
-/** Rules about the text look at the end of what the program wrote to stdout: that is where programs say how it went. */
+/** Text rules read the end of stdout: that is where programs report their result. */
 const textLengthMax = 100 * 1024
 
 /**
- * Runs programs. An attempt is over when the program has ended and nothing of its process group is left: a run that has
- * ended leaves nothing behind, so what the program left running is ended too, and a child of it that holds its output
- * open does not hold the run open.
+ * Runs programs. An attempt is over when the program has ended and its process group is empty: an ended run leaves nothing
+ * behind, so remaining processes are ended too, and a child that keeps the output open does not keep the run open.
  */
 export function commandExecutor(options: CommandOptions = {}): Execute {
   const { killAfterMs = killAfterMsDefault, environment = process.env } = options
@@ -69,7 +68,7 @@ interface Begun {
   readonly secrets: readonly Secret[]
 }
 
-/** Nothing was begun, so trying again does no harm; and a deploy may bring the program, an operator the secret. */
+/** Nothing was begun, so a retry does no harm; and a deploy may bring the program, an operator the secret. */
 function notBegun(error: unknown): Ended {
   if (!(error instanceof BelfryError)) throw error
   return { facts: { error: error.message, retryable: error.code !== 'invalid' } }
@@ -92,7 +91,7 @@ async function prepared(attempt: Attempt, resolver: SecretResolver, own: Environ
   return { program, secrets }
 }
 
-/** A target was checked when it was written, but perhaps by a version that took what this one does not. */
+/** A target was validated when it was written, but perhaps by a version with other rules. */
 function checked(target: Target): CommandTarget {
   const [wrong] = commandTargetProblems(target)
   if (wrong === undefined) return target as unknown as CommandTarget
@@ -104,7 +103,7 @@ interface Attended {
   readonly text: Pick<EndFacts, 'text' | 'json'>
 }
 
-/** Passes on what the program says, ends it when the attempt is told to stop, and stays until nothing of it is left. */
+/** Passes on the program's output, ends it when the attempt is told to stop, and waits until nothing of it is left. */
 async function attended(attempt: Attempt, { started, secrets }: Begun): Promise<Attended> {
   const { stdout, stderr, group, exited } = started
   const tail = new Tail(textLengthMax)

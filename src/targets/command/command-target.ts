@@ -19,10 +19,10 @@ export interface CommandTarget {
 
 const fields = ['command', 'cwd', 'env']
 const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** A shell stands before every program for an instant, and would not hand these on as they were given. */
+/** A shell runs before every program for an instant, and would change these variables. */
 const shellNames: ReadonlySet<string> = new Set(['IFS', 'LINENO', 'OLDPWD', 'OPTIND', 'PPID', 'PWD', 'SHLVL', '_'])
 
-/** Everything that is wrong with a command target. Relative paths have been resolved before, by `resolveCommandTarget`. */
+/** All problems of a command target. `resolveCommandTarget` has made relative paths absolute before. */
 export function commandTargetProblems(target: Target): TargetProblem[] {
   return [
     ...Object.keys(target)
@@ -55,7 +55,7 @@ function programProblems(program: unknown): TargetProblem[] {
   const expected = 'the name of a program, or an absolute path'
   if (typeof program !== 'string') return [problemAt(field, `is ${shown(program)}`, expected)]
   if (program === '') return [problemAt(field, 'is empty', expected)]
-  // Some shells would take it for an option of theirs.
+  // Some shells would read it as an option.
   if (program.startsWith('-')) return [problemAt(field, 'begins with a dash', expected)]
   if (program.includes('/') && !isAbsolute(program)) return [problemAt(field, 'is a relative path', expected)]
   return textProblems(program, field)
@@ -81,7 +81,7 @@ function environmentProblems(env: unknown): TargetProblem[] {
 function nameProblems(name: string): TargetProblem[] {
   if (!environmentName.test(name)) {
     const expected = 'a name of letters, digits and _, not beginning with a digit'
-    return [problemAt(`env[${JSON.stringify(name)}]`, 'has a name that shells cannot hand on', expected)]
+    return [problemAt(`env[${JSON.stringify(name)}]`, 'has a name that shells cannot pass on', expected)]
   }
   const field = `env.${name}`
   if (name.startsWith('BELFRY_')) {
@@ -106,9 +106,9 @@ function textProblems(text: string, field: string): TargetProblem[] {
 }
 
 /**
- * Makes paths absolute while it is known what they are relative to: `cwd` to where the target was written, the program
- * to the folder it will run in, as a shell there would. A bare name stays, and is looked up on PATH at dispatch. What is
- * not right in the first place is left for `commandTargetProblems` to name.
+ * Makes paths absolute while their base is known: `cwd` relative to where the target was written, the program relative to the
+ * folder it will run in, as a shell there would. A bare name stays, and is looked up on PATH at dispatch. `commandTargetProblems`
+ * reports invalid values.
  */
 export function resolveCommandTarget(target: Target, folder: string): Target {
   const place = isRelative(target.cwd) ? resolve(folder, target.cwd) : target.cwd

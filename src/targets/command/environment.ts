@@ -4,10 +4,10 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What a program gets of Belfry's own environment. All else stays here, secrets and tokens above all. */
 const inherited = ['PATH', 'HOME', 'USER', 'LANG', 'TZ', 'SHELL']
-/** Where systems keep their programs; for a Belfry that was itself started without a PATH. */
+/** The usual folders of programs; for a Belfry that was itself started without a PATH. */
 const pathDefault = '/usr/local/bin:/usr/bin:/bin'
 
-/** The whole environment of a program: a few of Belfry's own variables, what tells of the attempt, what the target names. */
+/** The whole environment of a program: a few of Belfry's own variables, those of the attempt, those of the target. */
 export function environmentOf(
   attempt: Attempt,
   named: Readonly<Record<string, string>>,
@@ -18,11 +18,11 @@ export function environmentOf(
     const value = own[name]
     if (value !== undefined) environment[name] = value
   }
-  return { ...environment, TRACEPARENT: attempt.traceparent, ...named, ...told(attempt) }
+  return { ...environment, TRACEPARENT: attempt.traceparent, ...named, ...attemptVariables(attempt) }
 }
 
-/** Run, attempt and claim are also how leftovers of a dead worker are recognised, so nothing may stand in their place. */
-function told(attempt: Attempt): Record<string, string> {
+/** Run, attempt and claim also identify leftovers of a dead worker, so a target must not replace them. */
+function attemptVariables(attempt: Attempt): Record<string, string> {
   return {
     BELFRY_RUN: attempt.runId,
     BELFRY_ATTEMPT: String(attempt.fence),

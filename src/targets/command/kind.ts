@@ -9,7 +9,7 @@ const form = z.strictObject({
     .union([z.string().min(1), z.tuple([z.string().min(1)], valueForm)])
     .describe('A program and its arguments, or one line for sh -c.'),
   cwd: z.string().min(1).describe('The folder it runs in. Default: the folder of the worker.').optional(),
-  env: z.record(z.string(), valueForm).describe('What its environment has besides.').optional(),
+  env: z.record(z.string(), valueForm).describe('Additional environment variables.').optional(),
 })
 
 /** Programs, started with the rights of the worker. */
@@ -21,7 +21,7 @@ export const commandKind: TargetKind = {
   resolved: resolveCommandTarget,
   absent: absentPaths,
   words({ command, cwd }, word) {
-    // As a shell would take it, so that it can be tried by hand; a whole line is left as it is.
+    // As a shell would read it, so that it can be tried by hand; a whole line stays as it is.
     const text = Array.isArray(command)
       ? command.map((each) => argumentText(each, word)).join(' ')
       : `${command} by sh -c`
@@ -32,7 +32,7 @@ export const commandKind: TargetKind = {
       flag: '--command',
       value: '[line]',
       field: 'command',
-      says: 'A command: one line for sh, or a program and its arguments behind --.',
+      says: 'A command: one line for sh, or a program and its arguments after --.',
     },
     { flag: '--cwd', value: '<folder>', field: 'cwd', says: 'The folder that the command runs in.' },
     {
@@ -40,14 +40,14 @@ export const commandKind: TargetKind = {
       value: '<NAME=value>',
       field: 'env',
       reads: 'pair',
-      says: 'What the environment of the command has besides; may be repeated.',
+      says: 'An additional environment variable of the command; may be repeated.',
     },
     {
       flag: '--env-secret',
       value: '<NAME=SECRET>',
       field: 'env',
       reads: 'secret',
-      says: 'The same, with the value of a secret, read when the run starts.',
+      says: 'An environment variable with the value of a secret, read when the run starts; may be repeated.',
     },
   ],
   takesWords: true,
@@ -61,7 +61,7 @@ export const commandKind: TargetKind = {
   },
 }
 
-/** What is no text in a list of arguments is a secret. */
+/** An argument that is not text is a secret. */
 function argumentText(argument: unknown, word: (text: string) => string): string {
   return typeof argument === 'string' ? word(argument) : `{secret ${(argument as { secret?: unknown } | null)?.secret}}`
 }

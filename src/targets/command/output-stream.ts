@@ -4,31 +4,31 @@ import { systemClock } from '../../core/clock.ts'
 import { redactor } from '../redact.ts'
 import type { Secret } from '../secret.ts'
 
-/** What a pipe can still hold when its writers are gone is far less; more comes from somebody who has no part in this. */
+/** A pipe without writers holds far less; more comes from a process outside the group. */
 const lastBytesMax = 1024 * 1024
 const silenceMsMax = 200
 
 export interface Listening {
-  /** Takes in what is still in the pipe, its writers being gone, and resolves when all has been said. */
+  /** Reads the rest of the pipe after its writers are gone, and resolves when all output was passed on. */
   finish(): Promise<void>
 }
 
 export interface ListenInput {
   readonly stream: Readable
   readonly secrets: readonly Secret[]
-  /** Takes the text, piece by piece: no character is cut in two, and no secret is in it. */
+  /** Receives the text in pieces: no character is split, and secrets are redacted. */
   say(text: string): void
   /** Resolves when there is room for more. Until then nothing is read, and the pipe makes the writer wait. */
   drained(): Promise<void>
 }
 
-/** Turns the bytes of a program into text. What is no UTF-8 becomes the replacement character. */
+/** Turns the bytes of a program into text. Invalid UTF-8 becomes the replacement character. */
 export function listen({ stream, secrets, say, drained }: ListenInput): Listening {
   const decoder = new StringDecoder('utf8')
   const redacting = redactor(secrets)
   let lastBytes: number | null = null
   let takeBack: () => void = () => undefined
-  // A process that left the group may hold the pipe open for ever, so silence is taken for the end.
+  // A process that left the group may hold the pipe open for ever, so silence counts as the end.
   const awaitSilence = () => {
     takeBack()
     takeBack = systemClock.after(silenceMsMax, () => stream.destroy())
@@ -41,7 +41,7 @@ export function listen({ stream, secrets, say, drained }: ListenInput): Listenin
     if (lastBytes > lastBytesMax) stream.destroy()
     else awaitSilence()
   })
-  // A pipe that breaks is a pipe that ends; `close` follows.
+  // A broken pipe has ended; `close` follows.
   stream.on('error', () => undefined)
   return {
     async finish() {

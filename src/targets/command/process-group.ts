@@ -3,16 +3,16 @@ import { pause, systemClock } from '../../core/clock.ts'
 import { amongProcesses, isOver, processRow } from '../process-table.ts'
 
 const pollMsMax = 50
-/** By then most are gone; what is left may be dead and unburied, which only the table of processes tells. */
+/** By then most are gone; the rest may be zombies, which only the table of processes shows. */
 const thoroughPollMs = 8
-/** How long a killed process may take to vanish: it may sit in a call that the kernel does not interrupt. */
+/** How long a killed process may take to vanish: it may be in a system call that the kernel does not interrupt. */
 const vanishMsMax = 10_000
 
 /**
- * A program and all its descendants that did not leave its group. Signals reach them at once and as a whole, those that
- * are being started at that instant included.
+ * A program and all its descendants that did not leave its group. A signal reaches all of them at once, including processes that
+ * are being started at that instant.
  *
- * All waiting here is by the machine's clock, whatever clock the attempt lives by: a real program takes real time.
+ * All waiting here uses the machine's clock, whatever clock the attempt uses: a real program takes real time.
  */
 export class ProcessGroup {
   readonly id: number
@@ -28,7 +28,7 @@ export class ProcessGroup {
     this.#killAfterMs = killAfterMs
   }
 
-  /** Asks all of it to end (TERM), and after `killAfterMs` makes it (KILL). */
+  /** Sends TERM to the group, and KILL after `killAfterMs`. */
   end(): void {
     if (this.#endingSince !== null) return
     this.#endingSince = systemClock.monotonic()
@@ -37,8 +37,8 @@ export class ProcessGroup {
   }
 
   /**
-   * Ends what is left after its leader has ended, and resolves when nothing of it runs: `false` when that was waited for
-   * in vain, because the rest belongs to another user or hangs in the kernel.
+   * Ends the rest of the group after its leader has ended, and resolves when nothing of it runs; `false` where it cannot be
+   * ended, because it belongs to another user or hangs in the kernel.
    */
   async endRest(): Promise<boolean> {
     if (!(await this.#isRunning(false))) return this.#over(true)
@@ -57,8 +57,8 @@ export class ProcessGroup {
   }
 
   /**
-   * A pid is not given away while a group bears it. The one instant at which this could reach a stranger is between the
-   * end of the last member and the next line here, and pids are not used up in that time.
+   * A pid is not reused while a group has it. Only between the end of the last member and the next line here could this reach
+   * another process, and pids are not used up in that time.
    */
   #send(signal: 'SIGTERM' | 'SIGKILL' | 0): 'sent' | 'gone' | 'forbidden' {
     try {
@@ -69,7 +69,7 @@ export class ProcessGroup {
     }
   }
 
-  /** The dead that nobody has buried yet still count as members, so a thorough look asks whether any of them lives. */
+  /** Zombies still count as members, so a thorough check asks whether any member lives. */
   async #isRunning(isThorough: boolean): Promise<boolean> {
     const answer = this.#send(0)
     if (answer === 'gone') return false

@@ -2,17 +2,16 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 
-/** Everything that is needed to start a program. */
 export interface Program {
-  /** The program and its arguments, secrets filled in. */
+  /** The program and its arguments, with secrets filled in. */
   readonly argv: readonly [string, ...string[]]
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
 }
 
 /**
- * Why the program cannot be started here, in one sentence; `null` when it can. It is asked beforehand, because the shell
- * that starts it could only answer with exit code 126 or 127, as a program that ran may do as well.
+ * Why the program cannot be started here, in one sentence; `null` when it can. It is checked beforehand, because the shell that
+ * starts it could only answer with exit code 126 or 127, which a program may return as well.
  */
 export async function startProblem({ argv: [name], cwd, environment }: Program): Promise<string | null> {
   const folder = await folderProblem(cwd)

@@ -11,10 +11,10 @@ import type { Program } from './start-problem.ts'
 import type { Tether } from './tether.ts'
 
 /**
- * What runs first in the place of the program: it waits for leave and then becomes the program, so that pid, exit code
- * and signal are the program's own. Leave is given when the tether holds the group. Should the worker die before, there
- * is nobody to give it, and the program never starts: at no instant can it run without the tether. The variables that
- * the shell adds are taken away again.
+ * Runs first in place of the program: it waits for permission and then becomes the program by exec, so that pid, exit code and
+ * signal are the program's own. Permission comes when the tether holds the group. If the worker dies before, permission never
+ * comes, and the program never starts: at no instant can it run without the tether. The variables that the shell adds are removed
+ * again.
  */
 const gate = 'read -r BELFRY_LEAVE <&3 || exit 1; unset BELFRY_LEAVE PWD OLDPWD SHLVL; exec "$@" 3<&-'
 
@@ -33,7 +33,7 @@ export interface Started {
 
 export interface StartInput {
   readonly program: Program
-  /** What the program reads; `null` when there is nothing to read. */
+  /** The program's stdin; `null` when there is none. */
   readonly input: string | null
   readonly tether: Tether
   readonly killAfterMs: number
@@ -52,7 +52,7 @@ export async function start({ program, input, tether, killAfterMs }: StartInput)
     throw error
   }
   const [, stdout, stderr, leave] = child.stdio as [unknown, Readable, Readable, Duplex, unknown]
-  // When it has ended meanwhile nobody waits for leave.
+  // If it has ended meanwhile, the write fails and does not matter.
   leave.on('error', () => undefined)
   leave.end('\n')
   return { stdout, stderr, group, exited }
@@ -71,12 +71,12 @@ async function spawned({ argv, cwd, environment }: Program, input: string | null
     const child = spawn('/bin/sh', ['-c', gate, 'belfry', ...argv], {
       cwd,
       env: environment,
-      // Makes it the leader of a session and group of its own.
+      // Makes it the leader of its own session and group.
       detached: true,
       stdio: [file?.fd ?? 'ignore', 'pipe', 'pipe', 'pipe'],
     })
     if (child.pid === undefined) throw (await once(child, 'error'))[0]
-    // Listened for at once: it may be killed before anything else is done.
+    // Registered at once: it may be killed before anything else is done.
     const exited = new Promise<Exit>((resolve) => {
       child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
     })
@@ -89,8 +89,8 @@ async function spawned({ argv, cwd, environment }: Program, input: string | null
 }
 
 /**
- * A file that has no name any more. Node's own pipes are sockets, of which programs cannot open `/dev/stdin`, and for
- * which bash takes itself for a remote login that has to read its start-up file.
+ * An unlinked file. Node's own pipes are sockets, of which programs cannot open `/dev/stdin`, and for which bash takes itself for
+ * a remote login that has to read its start-up file.
  */
 async function inputFile(input: string): Promise<FileHandle> {
   const path = join(tmpdir(), `belfry-${randomUUID()}`)
@@ -102,7 +102,7 @@ async function inputFile(input: string): Promise<FileHandle> {
   }
 }
 
-/** Only the code is shown: what the system says besides may hold the arguments, and among them secrets. */
+/** Only the code is shown: the system's message may contain the arguments, and among them secrets. */
 function notStarted(name: string, error: unknown): BelfryError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'no reason given'
   if (code !== 'E2BIG') return new BelfryError('unavailable', `The program ${name} could not be started (${code}).`)

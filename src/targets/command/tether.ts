@@ -3,9 +3,8 @@ import type { Socket } from 'node:net'
 import { BelfryError } from '../../core/error.ts'
 
 /**
- * The watcher: it is told of groups that start (`+ 12`) and that are over (`- 12`), and when nobody can tell it anything
- * any more it ends those that are left. It pays no heed to signals, for whoever ends a worker's whole session or service
- * would otherwise end it first.
+ * The watcher: it reads which groups start (`+ 12`) and end (`- 12`), and when its input closes it ends those that are left. It
+ * ignores signals, because a signal to the worker's whole session or service would otherwise end it first.
  */
 const watch = `
 trap '' HUP INT QUIT TERM
@@ -32,10 +31,9 @@ for group in $groups; do kill -s KILL -- "-$group"; done
 const restartsMax = 3
 
 /**
- * Ends process groups when this process is gone, however it went: kill -9 closes its pipes like any other end. One
- * watcher, a shell of its own session, serves all groups and lives only while there are some. It is a child of this
- * process, which buries it; a watcher for each command would be left to process 1, and in a container that may be
- * a program that buries nobody.
+ * Ends process groups when this process is gone, however it ended: kill -9 closes its pipes like any other end. One watcher, a
+ * shell with its own session, serves all groups and lives only while there are some. It is a child of this process, which reaps
+ * it; a watcher for each command would be left to process 1, and in a container that may be a program that reaps no children.
  */
 export class Tether {
   readonly #killAfterMs: number
@@ -47,14 +45,14 @@ export class Tether {
     this.#killAfterMs = killAfterMs
   }
 
-  /** Resolves when the group will be ended whatever becomes of this process. */
+  /** Resolves when the group will be ended whatever happens to this process. */
   async hold(group: number): Promise<void> {
     this.#groups.add(group)
     if (this.#watcher === null) await this.#start()
     else await this.#tell(`+ ${group}\n`)
   }
 
-  /** The group is over. Its number may soon be another's. */
+  /** The group is over. Its number may soon be reused. */
   letGo(group: number): void {
     if (!this.#groups.delete(group)) return
     const watcher = this.#watcher
@@ -76,7 +74,7 @@ export class Tether {
       detached: true,
     })
     this.#watcher = watcher
-    // It must not keep this process alive: it is this process's end that it waits for.
+    // It must not keep this process alive: it waits for the end of this process.
     watcher.unref()
     ;(watcher.stdin as Socket | null)?.unref()
     watcher.stdin?.on('error', () => this.#lost(watcher))
@@ -85,13 +83,13 @@ export class Tether {
     await this.#tell([...this.#groups].map((group) => `+ ${group}\n`).join(''))
   }
 
-  /** Somebody ended the watcher. Another takes over, unless they keep ending. */
+  /** The watcher was killed. Another takes over, unless they keep dying. */
   #lost(watcher: ChildProcess): void {
     if (this.#watcher !== watcher) return
     this.#watcher = null
     if (this.#groups.size === 0 || this.#restarts >= restartsMax) return
     this.#restarts++
-    // A failure comes back here as the loss of the new one.
+    // A failure is handled here as the loss of the new one.
     this.#start().catch(() => undefined)
   }
 
@@ -100,7 +98,7 @@ export class Tether {
     return new Promise((resolve, reject) => {
       const fail = (cause?: unknown) =>
         reject(
-          new BelfryError('unavailable', 'The process that would end this command with its worker is not there.', {
+          new BelfryError('unavailable', 'The watcher that ends this command with its worker is not running.', {
             cause,
           }),
         )

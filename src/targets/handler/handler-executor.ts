@@ -3,9 +3,9 @@ import { failureOf } from './handler-failure.ts'
 import { AttemptRun, type Handler } from './handler-run.ts'
 
 /**
- * Executes runs by a function of this process. Whatever it does — throws at once or later, throws what is no error,
- * answers a promise that is none — becomes the end of its own run and of no other. That it may never end is for whoever
- * asked to settle, by the attempt's signal.
+ * Executes runs by a function of this process. Whatever the function does (throw at once or later, throw a value that is no
+ * error, return a broken promise) ends its own run and no other. The caller handles a function that never ends, by the attempt's
+ * signal.
  */
 export function handlerExecutor<Payload, Result>(handle: Handler<Payload, Result>): Execute {
   return (attempt) => {

@@ -2,17 +2,17 @@ import { reasonText } from '../../core/reason-text.ts'
 import type { EndFacts } from '../../core/run/expect.ts'
 
 export interface RunFailureOptions {
-  /** `false`: no further attempt can mend it. `true`: it surely had no effect, so even a run that must not repeat may. */
+  /** `false`: no further attempt can succeed. `true`: it surely had no effect, so even a run that must not repeat may be retried. */
   readonly retryable?: boolean
   /**
-   * How long to wait at least before the next attempt; an hour at most. What is no such time, as a division by zero may
-   * make it, counts as not said: the failure and its reason are worth more than a complaint about it.
+   * How long to wait at least before the next attempt; an hour at most. An invalid number, such as the result of a division by
+   * zero, is ignored: the failure and its reason matter more.
    */
   readonly retryAfterMs?: number
   readonly cause?: unknown
 }
 
-/** What a handler throws to say how its failure is to be taken. Any other error with these fields says the same. */
+/** Thrown by a handler to say how to treat its failure. Any other error with these fields has the same effect. */
 export class RunFailure extends Error {
   readonly retryable: boolean | undefined
   readonly retryAfterMs: number | undefined
@@ -25,12 +25,12 @@ export class RunFailure extends Error {
   }
 }
 
-/** As for every target: nobody may ask for more. */
+/** As for every target. */
 const retryAfterMsMax = 3_600_000
 
 type Failure = Pick<EndFacts, 'error' | 'retryable' | 'retryAfterMs'>
 
-/** What a handler threw, as a failure of its run. It may have thrown anything, and anything may throw when looked at. */
+/** What a handler threw, as a failure of its run. It may have thrown anything, and reading it may throw too. */
 export function failureOf(thrown: unknown): Failure {
   const retryable = field(thrown, 'retryable')
   const retryAfterMs = waitMsOf(field(thrown, 'retryAfterMs'))
@@ -41,7 +41,7 @@ export function failureOf(thrown: unknown): Failure {
   }
 }
 
-/** The end of a run must never fail because of what its handler made of a number. */
+/** The end of a run must never fail because of a bad number from its handler. */
 function waitMsOf(given: unknown): number | undefined {
   if (typeof given !== 'number' || !Number.isFinite(given) || given < 0) return undefined
   return Math.min(given, retryAfterMsMax)
@@ -56,13 +56,13 @@ function wordsOf(thrown: unknown): string {
   return name === '' ? message : `${name}: ${message}`
 }
 
-/** Which kind of error it is, where that says more than that it is one. */
+/** The name of an error class, unless it is just `Error`. */
 function nameOf(thrown: object): string {
   const name = field(thrown, 'name')
   return typeof name === 'string' && name !== 'Error' && name !== 'RunFailure' ? name : ''
 }
 
-/** A function could be as long as a program, and a symbol cannot be part of a text. */
+/** A function's text could be as long as a program, and a symbol cannot be part of a text. */
 function plain(thrown: unknown): string {
   return typeof thrown === 'function' || typeof thrown === 'symbol' ? `a ${typeof thrown}` : String(thrown)
 }

@@ -3,43 +3,42 @@ import { inspect } from 'node:util'
 import { BelfryError } from '../../core/error.ts'
 import type { Attempt, StopReason } from '../attempt.ts'
 
-/** What a handler is handed of the run it executes. */
+/** The run, for its handler. */
 export interface HandlerRun<Payload = unknown> {
   readonly id: string
   readonly payload: Payload
   /** The number of this attempt, from 1. */
   readonly attempt: number
-  /** The nominal instant of its occurrence, in epoch ms; of work that has none, when it was due. */
+  /** The nominal instant of its occurrence, in epoch ms; for other work, when it was due. */
   readonly plannedAt: number
   readonly source: string
   readonly queue: string
   readonly scheduleId: string | null
-  /** Equal for all attempts of the run: what is done under this key twice is to be done once. */
+  /** Equal for all attempts of the run: use it to do the work only once. */
   readonly idempotencyKey: string
-  /** W3C trace context of this attempt, for what it calls. */
+  /** W3C trace context of this attempt, for its calls. */
   readonly traceparent: string
-  /** Aborted by timeout, cancel, a lost lease and a forced stop; the reason is the word for it. */
+  /** Aborted by timeout, cancel, a lost lease and a forced stop; the reason names which. */
   readonly signal: AbortSignal
   /**
-   * Lets everything else in this process go on for a turn, and throws `RunStopped` when the run has been stopped
-   * meanwhile. A handler that computes for long calls it now and then: otherwise it could neither be stopped nor would
-   * its lease be renewed.
+   * Yields to the event loop, and throws `RunStopped` when the run has been stopped meanwhile. Call it now and then in a long
+   * computation: otherwise the handler cannot be stopped and its lease cannot be renewed.
    */
   heartbeat(): Promise<void>
-  /** Adds a line to the run's output, which people read while it runs. */
+  /** Appends a line to the run's output, which people can read while it runs. */
   log(...parts: unknown[]): void
 }
 
 /**
- * A handler: what it answers is kept as the run's result, what it throws is its failure.
+ * A handler: its return value is stored as the run's result, an error is its failure.
  *
- * It holds a slot of its worker and a place under its queue's ceiling until it has ended. To wait in it for a run that
- * needs the same slot or place is to wait for ever, unless `wait` has a `timeout` or the handler's signal. To await
- * `stop` or `close` in it is to wait for oneself, until the grace is over: call them without `await`.
+ * It holds a slot of its worker and of its queue's ceiling until it has ended. If it waits for a run that needs the same slot, it
+ * waits for ever, unless `wait` has a `timeout` or the handler's signal. Awaiting `stop` or `close` in it waits for the handler
+ * itself, until the grace period is over: call them without `await`.
  */
 export type Handler<Payload = unknown, Result = unknown> = (run: HandlerRun<Payload>) => Result | Promise<Result>
 
-/** What `heartbeat` throws. Its name is the one that aborted work has everywhere. */
+/** Thrown by `heartbeat`. Its name is the usual one for aborted work. */
 export class RunStopped extends BelfryError {
   readonly reason: StopReason
 
@@ -52,7 +51,7 @@ export class RunStopped extends BelfryError {
   }
 }
 
-/** The attempt as its handler sees it. What few handlers ask for is worked out when they do. */
+/** The attempt as its handler sees it. Fields that few handlers use are computed lazily. */
 export class AttemptRun implements HandlerRun<never> {
   readonly id: string
   readonly payload: never
@@ -88,7 +87,7 @@ export class AttemptRun implements HandlerRun<never> {
     return this.#attempt.signal
   }
 
-  /** Both are bound, so that a handler may take them apart from the run. */
+  /** Both are bound, so that a handler may destructure the run. */
   get heartbeat() {
     const { id } = this
     const attempt = this.#attempt
@@ -104,7 +103,7 @@ export class AttemptRun implements HandlerRun<never> {
   }
 }
 
-/** A text as it is, everything else as one would look at it. Nothing that is logged can fail the run that logs it. */
+/** Text as it is, everything else as inspected. A logged value can never fail the run. */
 function shown(part: unknown): string {
   try {
     return typeof part === 'string' ? part : inspect(part, { depth: 6, breakLength: Number.POSITIVE_INFINITY })

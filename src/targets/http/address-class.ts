@@ -1,11 +1,11 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** What an address is good for. Only a public one may be called without anybody having allowed it. */
+/** The use of an address. Only a public one may be called without permission. */
 export type AddressClass = 'public' | 'loopback' | 'private' | 'link-local' | 'metadata' | 'special'
 
 /**
- * The special ranges of both families, after the registries of IANA, and the addresses at which clouds hand out
- * credentials to whoever asks. Of several ranges that hold an address the narrowest counts.
+ * The special ranges of both families, after the registries of IANA, and the addresses of cloud metadata services, which give
+ * credentials to any caller. Of several ranges that contain an address the narrowest counts.
  */
 const ranges: readonly (readonly [AddressClass, ...string[]])[] = [
   ['public', '0.0.0.0/0', '2000::/3'],
@@ -21,7 +21,7 @@ const ranges: readonly (readonly [AddressClass, ...string[]])[] = [
   // This host and network, protocol assignments, documentation, 6to4 relays, benchmarks, multicast, reserved, broadcast.
   ['special', '0.0.0.0/8', '192.0.0.0/24', '192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '192.88.99.0/24'],
   ['special', '198.18.0.0/15', '224.0.0.0/4', '240.0.0.0/4', '255.255.255.255/32'],
-  // Of IPv6 all that is not handed out for the public, and in it protocol assignments with Teredo, documentation, 6to4.
+  // Of IPv6 everything not assigned for public use, and in it protocol assignments with Teredo, documentation, 6to4.
   ['special', '::/0', '2001::/23', '2001:db8::/32', '3fff::/20', '2002::/16'],
 ]
 
@@ -32,7 +32,7 @@ interface Range {
 }
 
 const addressBits = 128
-/** IPv4 lies inside IPv6 where mapped addresses are, so one table and one comparison serve both. */
+/** IPv4 addresses are compared as mapped IPv6 addresses, so one table serves both. */
 const mapped = 0xffff_0000_0000n
 const mappedBits = 96
 
@@ -46,7 +46,7 @@ function rangeOf(is: AddressClass, text: string): Range {
   return { is, bits, base: prefix(numberOf(address) ?? 0n, bits) }
 }
 
-/** What cannot be read as an address is as special as what is known to be so. */
+/** A text that is not an address counts as special. */
 export function addressClass(address: string): AddressClass {
   const value = numberOf(address)
   if (value === null) return 'special'
@@ -60,7 +60,7 @@ function prefix(value: bigint, bits: number): bigint {
 function numberOf(address: string): bigint | null {
   if (isIPv4(address)) return mapped + number4(address)
   if (!isIPv6(address)) return null
-  // The zone says through which interface, not whereto.
+  // The zone names the interface, not the destination.
   const [bare = ''] = address.split('%')
   const dotted = /[\d.]+$/.exec(bare)?.[0] ?? ''
   const groups = dotted.includes('.') ? bare.slice(0, -dotted.length) + groupsOf4(dotted) : bare

@@ -2,9 +2,9 @@ import { isIP, isIPv6 } from 'node:net'
 import { BelfryError } from '../../core/error.ts'
 import { type AddressClass, addressClass } from './address-class.ts'
 
-/** Which addresses targets may call. It belongs to the operator; no target can say anything about it. */
+/** Which addresses targets may call. The operator sets it; a target cannot. */
 export interface NetworkPolicy {
-  /** Whether targets may call this machine. Off as soon as others than this machine's users can make targets. */
+  /** Whether targets may call this machine. Off as soon as people other than this machine's users can make targets. */
   readonly allowLoopback?: boolean | undefined
   /** Whether targets may call private networks. */
   readonly allowPrivate?: boolean | undefined
@@ -12,14 +12,14 @@ export interface NetworkPolicy {
   readonly allowHosts?: readonly string[] | undefined
 }
 
-/** Says why something must not be called; `null` when it may be. */
+/** Why something must not be called; `null` when it may be. */
 export interface NetworkGuard {
-  /** Judges what the URL itself says. Where that is a name, its addresses have yet to be judged. */
+  /** Checks the URL itself. If it has a name, its addresses have yet to be checked. */
   urlRefusal(url: URL): string | null
   addressRefusal(url: URL, address: string): string | null
 }
 
-/** Names by which clouds know their metadata services, whatever they resolve to here. */
+/** The names of cloud metadata services, whatever they resolve to here. */
 const metadataNames: ReadonlySet<string> = new Set([
   'metadata',
   'metadata.google.internal',
@@ -70,7 +70,7 @@ export function networkGuard(policy: NetworkPolicy): NetworkGuard {
   }
 }
 
-/** What no operator can allow: other protocols, and credentials where every log shows them. */
+/** What no operator can allow: other protocols, and credentials in the URL, where every log shows them. */
 export function urlProblem({ protocol, username, password, hostname }: URL): string | null {
   if (protocol !== 'http:' && protocol !== 'https:') return `${protocol} is not allowed: only http: and https: are`
   if (username !== '' || password !== '') return 'credentials inside the URL are not allowed: a header can carry them'
@@ -92,13 +92,13 @@ function byName(url: URL): string {
   return `"${hostOf(url)}" in allowHosts`
 }
 
-/** The address that a URL has in place of a name. Decimal, octal and hexadecimal ones were read when it was parsed. */
+/** The address in a URL without a name. Parsing has normalised decimal, octal and hexadecimal ones. */
 export function literalOf({ hostname }: URL): string | null {
   const bare = hostname.replace(/^\[|\]$/g, '')
   return isIP(bare) === 0 ? null : bare
 }
 
-/** A name with and without the dot of the root is the same name. */
+/** A name with and without the root's dot is the same name. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/\.$/, '')
 }

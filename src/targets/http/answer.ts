@@ -7,21 +7,21 @@ import { textOf } from './body.ts'
 import type { Answer } from './exchange.ts'
 import { retryAfterMs } from './retry-after.ts'
 
-/** What is kept as the result of a run that called an endpoint. */
+/** The stored result of a run that called an endpoint. */
 export interface HttpResult {
   readonly status: number
-  /** A few that help to understand the answer; none of those that could let somebody in. */
+  /** A few that help to understand the answer; none that could contain credentials. */
   readonly headers: Readonly<Record<string, string>>
-  /** JSON where the answer says so, else text. Absent where it is neither. */
+  /** JSON where the content type says so, else text. Absent where it is neither. */
   readonly body?: unknown
   readonly durationMs: number
-  /** The body went on. */
+  /** The body was longer. */
   readonly truncated?: true
-  /** The body is no text. */
+  /** The body is not text. */
   readonly binary?: true
-  /** The body came in a coding that nobody asked for and we cannot read. */
+  /** The body has a content coding that was not requested and cannot be decoded. */
   readonly unreadableCoding?: string
-  /** Where it was sent from there to there, without the queries. */
+  /** The redirects that were followed, without queries. */
   readonly redirects?: readonly string[]
 }
 
@@ -42,7 +42,7 @@ const keptHeaders = [
   'x-request-id',
 ]
 const keptHeaderLengthMax = 500
-/** What the store keeps of a result as a whole; of a longer one it would keep a beginning that nobody can read. */
+/** The store keeps a result up to this size whole; of a longer one it would keep an unreadable beginning. */
 const resultBytesMax = 100 * 1024
 
 interface Read {
@@ -52,7 +52,7 @@ interface Read {
   readonly isBinary?: boolean
 }
 
-/** Turns the last answer into what is judged and what is kept. */
+/** Turns the last answer into the facts to judge and the result to store. */
 export function endedBy(answer: Answer, { secrets, redirects, durationMs, now }: AnswerContext): Ended {
   const read = readOf(answer, secrets)
   const after = answer.header('retry-after')
@@ -84,13 +84,13 @@ function readOf({ body, header }: Answer, secrets: readonly Secret[]): Read {
   const plain = textOf(body, contentType)
   if (plain.includes('\0')) return { isTruncated, isBinary: true }
   const stream = redactor(secrets)
-  // At the end of what was cut stands perhaps the beginning of a secret, so what is held back stays back.
+  // A cut text may end with the beginning of a secret, so what the redactor holds back is dropped.
   const text = stream.add(plain) + (isTruncated ? '' : stream.end())
   const json = isTruncated || !/^[^;]*[/+]json\s*(;|$)/i.test(contentType) ? undefined : jsonOf(text)
   return { text, isTruncated, ...(json !== undefined && { json }) }
 }
 
-/** JSON of a depth that nobody can write down again stays a text. */
+/** JSON that is nested too deep to be written again stays text. */
 function jsonOf(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
@@ -109,7 +109,7 @@ function headersOf({ header }: Answer, secrets: readonly Secret[]): Record<strin
   return headers
 }
 
-/** The body in so far as it fits: JSON whole or not at all, text up to a place. */
+/** The body as far as it fits: JSON whole or not at all, text up to a limit. */
 function withBody(result: Omit<HttpResult, 'body' | 'truncated'>, { text, json, isTruncated }: Read): HttpResult {
   const mark = isTruncated ? { truncated: true as const } : {}
   if (text === undefined) return { ...result, ...mark }

@@ -1,14 +1,13 @@
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
 
-/** What was kept of a body. */
 export interface KeptBody {
   readonly bytes: Buffer
-  /** There was more. */
+  /** The body was longer. */
   readonly isTruncated: boolean
 }
 
-/** What a coding adds at most to bytes that it cannot make smaller, generously. */
+/** What a coding adds at most to incompressible bytes, generously. */
 const codingBytesMax = 64 * 1024
 
 const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
@@ -18,15 +17,15 @@ const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>
   br: createBrotliDecompress,
 }
 
-/** The one coding we cannot read, or `null` when we can read them all. */
+/** The first unknown coding, or `null` when all are known. */
 export function unreadableCoding(coding: string): string | null {
   const name = coding.trim().toLowerCase()
   return name === '' || name === 'identity' || Object.hasOwn(decoders, name) ? null : name
 }
 
 /**
- * Reads a body up to a number of decoded bytes, then stops reading: what goes on for ever or unpacks to more than memory
- * holds takes no more than that. Nor does a coding that needs ever more bytes to say nothing.
+ * Reads a body up to a number of decoded bytes, then stops reading: an endless body, or one that unpacks to more than memory
+ * holds, takes no more than that. Nor does a coding that needs ever more bytes to encode nothing.
  */
 export async function keptBody(body: Readable, coding: string, bytesMax: number): Promise<KeptBody> {
   const decoder = decoders[coding.trim().toLowerCase()]
@@ -43,7 +42,7 @@ export async function keptBody(body: Readable, coding: string, bytesMax: number)
     return await kept(decoded, bytesMax, chunks)
   } catch (error) {
     if (meter.isFull) return { bytes: Buffer.concat(chunks), isTruncated: true }
-    // What has no body at all, as the answer to HEAD, may still say how it would be coded.
+    // A response without a body, as to HEAD, may still name a coding.
     if (meter.bytes === 0 && (error as { code?: unknown }).code === 'Z_BUF_ERROR') return nothing
     throw error
   }
@@ -51,7 +50,7 @@ export async function keptBody(body: Readable, coding: string, bytesMax: number)
 
 const nothing: KeptBody = { bytes: Buffer.alloc(0), isTruncated: false }
 
-/** Leaving the loop early destroys the stream, and with it the connection it comes from. */
+/** Leaving the loop early destroys the stream, and with it its connection. */
 async function kept(stream: AsyncIterable<Buffer>, bytesMax: number, chunks: Buffer[] = []): Promise<KeptBody> {
   let bytes = 0
   for await (const chunk of stream) {
@@ -63,7 +62,7 @@ async function kept(stream: AsyncIterable<Buffer>, bytesMax: number, chunks: Buf
   return { bytes: Buffer.concat(chunks), isTruncated: false }
 }
 
-/** Counts what goes through it, and lets no more through than it was told. */
+/** Counts the bytes that pass, and stops at a limit. */
 class Meter {
   readonly #bytesMax: number
   bytes = 0
@@ -79,15 +78,15 @@ class Meter {
   async *passed(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of source) {
       this.bytes += chunk.length
-      if (this.isFull) throw new Error('the coding has no end')
+      if (this.isFull) throw new Error('the content coding never ends')
       yield chunk
     }
   }
 }
 
-/** The text of a body in the charset it names; UTF-8 when it names none that we know. */
+/** The text of a body in its charset; UTF-8 when it names none that we know. */
 export function textOf({ bytes, isTruncated }: KeptBody, contentType: string): string {
-  // Where it was cut, a character may be cut as well: as part of a stream its beginning is left out.
+  // A cut may split a character: in stream mode its beginning is left out.
   return decoderFor(contentType).decode(bytes, { stream: isTruncated })
 }
 

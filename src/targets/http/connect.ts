@@ -18,14 +18,14 @@ export interface Route {
 }
 
 /**
- * How long one address of several may keep the next from being tried. The default of a quarter of a second gives up
- * servers that are merely far away.
+ * How long one address of several may delay the next. The default of a quarter of a second gives up on servers that are merely
+ * far away.
  */
 const attemptMsMax = 1_000
 
 /**
- * Callers that ask for the same name at once share one question. The resolver of the system, which every program here
- * uses, with its files and search domains, works in few threads, and a name without an answer occupies one for seconds.
+ * Concurrent lookups of one name share one query. The system's resolver, with its files and search domains, works in few threads,
+ * and a name without an answer occupies one for seconds.
  */
 export function sharedLookup(resolve: Lookup = (host) => resolveName(host, { all: true })): Lookup {
   const asked = new Map<string, Promise<readonly HostAddress[]>>()
@@ -39,11 +39,11 @@ export function sharedLookup(resolve: Lookup = (host) => resolveName(host, { all
 }
 
 /**
- * Opens a connection to what the URL names, if it may be called.
+ * Opens a connection to the URL's host, if it may be called.
  *
- * The addresses that are judged are the ones that are called: were the name resolved again for the call, its owner could
- * answer something harmless to the judge and something else to the caller. One forbidden address among several forbids
- * all, because which of them answers is the network's choice.
+ * The checked addresses are the ones that are called: if the name were resolved again for the call, its owner could return a
+ * harmless address to the check and another one to the call. One forbidden address among several forbids all, because the network
+ * chooses which of them answers.
  */
 export async function connect(url: URL, route: Route, signal: AbortSignal): Promise<Socket> {
   const addresses = await addressesOf(url, route, signal)
@@ -70,7 +70,7 @@ async function addressesOf(url: URL, { guard, lookup }: Route, signal: AbortSign
   return found
 }
 
-/** Nobody can take the question back; whoever asked it stops waiting for the answer. */
+/** A lookup cannot be cancelled; the caller only stops waiting for it. */
 async function asked(host: string, lookup: Lookup, signal: AbortSignal): Promise<readonly HostAddress[]> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(stopped(`resolving the name ${host}`, signal.reason))
@@ -101,7 +101,7 @@ function opened(url: URL, addresses: readonly HostAddress[], signal: AbortSignal
       isSecuring = isSecure
     })
     socket.once(isSecure ? 'secureConnect' : 'connect', () => settle(() => resolve(socket)))
-    // It stays: an error of a socket that nobody listens to would end the process.
+    // Never removed: an unhandled error of a socket would end the process.
     socket.on('error', (error) => settle(() => reject(unconnected(url.host, error, isSecuring))))
   })
 }

@@ -1,6 +1,6 @@
-/** Why an exchange came to no answer, in a sentence for people. It never shows more of a URL than its host. */
+/** Why an exchange got no answer, in a sentence for people. It never shows more of a URL than its host. */
 export class ExchangeFailure extends Error {
-  /** `true`: nothing was sent. `false`: it will be no better next time. Absent: nobody knows. */
+  /** `true`: nothing was sent. `false`: a retry would fail too. Absent: unknown. */
   readonly retryable: boolean | undefined
 
   constructor(sentence: string, { retryable, cause }: { retryable?: boolean; cause?: unknown } = {}) {
@@ -14,12 +14,12 @@ export function notAllowed(refusal: string): ExchangeFailure {
   return new ExchangeFailure(refusal, { retryable: false })
 }
 
-/** The name could not be turned into addresses. Nothing was sent. */
+/** The name could not be resolved. Nothing was sent. */
 export function unresolved(host: string, cause: unknown): ExchangeFailure {
   return new ExchangeFailure(`the name ${host} could not be resolved (${codeOf(cause)})`, { retryable: true, cause })
 }
 
-/** No connection came about, so that nothing can have been sent on it. */
+/** No connection was made, so nothing was sent. */
 export function unconnected(host: string, cause: unknown, isSecuring: boolean): ExchangeFailure {
   const code = codeOf(cause)
   if (isSecuring) {
@@ -29,7 +29,7 @@ export function unconnected(host: string, cause: unknown, isSecuring: boolean): 
   return new ExchangeFailure(`${host} ${what}`, { retryable: true, cause })
 }
 
-/** The connection broke while it was used. Whether the server has done what it was asked to is not known. */
+/** The connection broke during use. Whether the server has done the work is unknown. */
 export function broken(host: string, stage: string, cause: unknown): ExchangeFailure {
   return new ExchangeFailure(`${host} ${stage}: ${wordsOf(cause)} (${codeOf(cause)})`, { cause })
 }
@@ -43,7 +43,7 @@ function codeOf(cause: unknown): string {
   return String(code ?? name ?? 'unknown error')
 }
 
-/** OpenSSL says the same three times over, but its reason once. Of many errors Node makes one without a message. */
+/** OpenSSL repeats its message three times, but its reason once. Node combines several errors into one without a message. */
 function wordsOf(cause: unknown): string {
   const { reason, message } = (cause ?? {}) as { reason?: unknown; message?: unknown }
   if (typeof reason === 'string' && reason !== '') return reason

@@ -5,21 +5,20 @@ import type { Connection, Connections } from './http-connections.ts'
 import { isRedirect } from './redirect.ts'
 import type { Outgoing } from './request.ts'
 
-/** What a server answered to one request. */
 export interface Answer {
   readonly status: number
   header(name: string): string | undefined
-  /** Absent where it does not matter, as in a redirect, and where its coding cannot be read. */
+  /** Absent where it does not matter, as in a redirect, and where its coding cannot be decoded. */
   readonly body: KeptBody | null
   readonly unreadableCoding: string | null
 }
 
-/** As much of a response as is kept. */
+/** How much of a response is kept. */
 export const bodyBytesMax = 100 * 1024
 
 /**
- * Sends one request and reads its answer. When the signal is aborted it ends at once, whatever it is doing, and nothing
- * of it is left: it answers after the connection is closed.
+ * Sends one request and reads its answer. When the signal is aborted it ends at once, whatever it is doing; it returns after the
+ * connection is closed.
  */
 export async function exchange(request: Outgoing, connections: Connections, signal: AbortSignal): Promise<Answer> {
   const connection = await connections.take(request.url, signal)
@@ -54,7 +53,7 @@ function sent({ url, method, headers, body }: Outgoing, { client }: Connection):
 }
 
 async function answered({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Answer> {
-  // The end of the connection is an error of the body, also where nobody reads it.
+  // The end of the connection is an error of the body, even where the body is not read.
   body.on('error', () => undefined)
   const header = (name: string) => {
     const value = headers[name]

@@ -11,24 +11,24 @@ export interface Connection {
 }
 
 /**
- * How long an unused connection is kept. Servers close unused ones by themselves, most after 2 to 5 seconds or more, and
- * a request sent at just that moment fails though nothing is wrong; nor could it simply be sent again, because it may
- * have been heard. So only what follows closely uses a connection again: that is where opening a new one each time
- * would run out of ports.
+ * How long an unused connection is kept. Servers close unused ones by themselves, most after 2 to 5 seconds or more, and a
+ * request sent at just that moment fails though nothing is wrong; nor could it simply be sent again, because the server may have
+ * received it. So only closely following requests reuse a connection: that is where opening a new one each time would run out of
+ * ports.
  */
 const unusedMsMax = 1_000
-/** The client would end an unused connection by itself, perhaps while it is being taken; we are always first. */
+/** The client would end an unused connection by itself, perhaps while it is being taken; our own timer is always first. */
 const clientPatienceMs = 60_000
 
 /**
- * The connections of this process to targets. There is no limit to those in use: a target that hangs holds its own and
- * nobody else's. Each was judged by the guard when it was opened, and stays with the address it was opened to.
+ * The connections of this process to targets. The number in use is unlimited: a target that hangs holds only its own. The guard
+ * checked each when it was opened, and it stays with that address.
  */
 export class Connections {
   readonly #route: Route
   readonly #all = new Set<Connection>()
   readonly #unused = new Map<string, Connection[]>()
-  /** What takes back the end of each that is not in use. */
+  /** Cancels the timer of each unused connection. */
   readonly #reprieves = new Map<Connection, () => void>()
 
   constructor(route: Route) {
@@ -40,7 +40,7 @@ export class Connections {
     return this.#all.size
   }
 
-  /** One that is open and not in use, or a new one. The caller gives it back by `keep` or ends it by `end`. */
+  /** An open unused connection, or a new one. The caller returns it by `keep` or ends it by `end`. */
   async take(url: URL, signal: AbortSignal): Promise<Connection> {
     const unused = this.#unused.get(url.origin) ?? []
     for (let connection = unused.pop(); connection !== undefined; connection = unused.pop()) {
@@ -51,7 +51,7 @@ export class Connections {
     return this.#added(url.origin, socket)
   }
 
-  /** For the next one. If the server wants to end it, it has ended before this. */
+  /** Keeps it for the next request. If the server wants to end it, it has ended before this. */
   keep(connection: Connection): void {
     if (connection.socket.destroyed || !this.#all.has(connection)) return
     const unused = this.#unused.get(connection.key)
@@ -63,11 +63,11 @@ export class Connections {
     )
   }
 
-  /** Ends it whatever it is doing, and answers when it has ended. */
+  /** Ends it whatever it is doing, and resolves when it has ended. */
   async end(connection: Connection): Promise<void> {
     this.#dropped(connection)
     await connection.client.destroy()
-    // A client that was never asked anything has not yet taken its connection over.
+    // A client without a request has not yet taken over its connection.
     connection.socket.destroy()
   }
 
@@ -101,20 +101,20 @@ export class Connections {
     this.#all.delete(connection)
     const unused = this.#unused.get(connection.key)
     if (unused === undefined) return
-    // The oldest is the first in the list and the first to end, so that it is found at once.
+    // The oldest is the first in the list and the first to end, so it is found at once.
     const at = unused.indexOf(connection)
     if (at >= 0) unused.splice(at, 1)
     if (unused.length === 0) this.#unused.delete(connection.key)
   }
 }
 
-/** Hands over the connection that was judged. A client that has lost it gets no other, which nobody would have judged. */
+/** Hands over the checked connection. A client that has lost it gets no other, which would be unchecked. */
 function once(socket: Socket) {
   let isGiven = false
   return (_options: unknown, answer: (...answer: [null, Socket] | [Error, null]) => void) => {
     const isLost = isGiven || socket.destroyed
     isGiven = true
-    // A client that gets its connection while it asks for it forgets to use it.
+    // A client that gets its connection synchronously forgets to use it.
     queueMicrotask(() => {
       if (isLost) answer(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }), null)
       else answer(null, socket)

@@ -18,7 +18,7 @@ import { type Outgoing, prepared } from './request.ts'
 export interface HttpExecutorOptions {
   readonly network: NetworkPolicy
   readonly secrets: SecretResolver
-  /** Resolves names in place of the system's resolver. Its answers are judged like any others. */
+  /** Replaces the system's resolver. Its answers are checked like any others. */
   readonly lookup?: Lookup | undefined
   /** The messages that runs of parts send. Default: none. */
   readonly messageOf?: MessageOf | undefined
@@ -26,7 +26,7 @@ export interface HttpExecutorOptions {
 
 export interface HttpExecutor {
   readonly execute: Execute
-  /** Ends all connections and whatever still uses them. */
+  /** Ends all connections and the requests on them. */
   close(): Promise<void>
 }
 
@@ -64,7 +64,7 @@ interface CallContext {
   readonly stop: AbortController
 }
 
-/** One attempt: a request and whatever it is redirected to. */
+/** One attempt: a request and its redirects. */
 class Call {
   readonly #attempt: Attempt
   readonly #context: CallContext
@@ -120,12 +120,12 @@ class Call {
   }
 
   #failureOf(error: unknown): ExchangeFailure {
-    // A secret that is missing is for the operator to mend, and nothing was sent without it.
+    // The operator can fix a missing secret, and nothing was sent without it.
     if (error instanceof BelfryError) {
       return new ExchangeFailure(error.message, { retryable: error.code === 'unavailable', cause: error })
     }
     if (!(error instanceof ExchangeFailure)) throw error
-    // That this connection did not come about does not undo what the redirecting server may have done.
+    // The redirecting server may have had effects, even if this connection failed.
     if (error.retryable !== true || this.#redirects.length === 0) return error
     return new ExchangeFailure(error.message, { cause: error })
   }

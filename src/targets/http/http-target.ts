@@ -5,13 +5,13 @@ import { isSecretReference, type SecretReference } from '../secret.ts'
 import { problemAt, secretProblems, shown, type TargetProblem, unicodeProblems } from '../target-problem.ts'
 import { urlProblem } from './address-guard.ts'
 
-/** What is sent, exactly as it is given. */
+/** The request, sent exactly as given. */
 export interface HttpRequest {
   readonly url: string
-  /** GET without a body and POST with one, unless it is given. */
+  /** Default: GET without a body and POST with one. */
   readonly method?: string | undefined
   readonly headers?: Readonly<Record<string, string | SecretReference>> | undefined
-  /** A text is sent as it is; everything else as its JSON. Without it, what asks for a body gets the run's payload. */
+  /** Text is sent as it is; everything else as JSON. Default: the run's payload, where the method has a body. */
   readonly body?: unknown
   /** Of a message: the form in which its receiver takes it, in place of a body. Default: json. */
   readonly format?: MessageFormat | undefined
@@ -29,10 +29,10 @@ const headersMax = 100
 const headerLengthMax = 8_000
 const headerExpected = "a text, or { secret: 'NAME' }"
 const headerName = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
-/** A header ends where its line ends, and knows no more characters than these. */
+/** A header ends with its line, and has only these characters. */
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** What belongs to the connection and not to the request; and what two readers of it could understand differently. */
+/** Headers that belong to the connection and not to the request, or that two readers could understand differently. */
 const connectionHeaders: ReadonlySet<string> = new Set([
   ...['connection', 'content-length', 'expect', 'host', 'http2-settings', 'keep-alive', 'proxy-connection', 'te'],
   ...['trailer', 'transfer-encoding', 'upgrade'],
@@ -70,7 +70,7 @@ function urlProblems(url: unknown): TargetProblem[] {
   ]
   if (typeof url !== 'string') return at(`is ${shown(url)}`)
   if (url.length > urlLengthMax) return at(`has ${url.length} characters`, `at most ${urlLengthMax}`)
-  // Whoever reads URLs leaves these out or turns them round without a word.
+  // URL parsers drop or change these characters silently.
   if (/[\s\p{Cc}\\]/u.test(url) || !url.isWellFormed()) {
     return at('has a space, a control character or a backslash', 'a URL in which these are written as %20 and the like')
   }

@@ -7,12 +7,12 @@ import { type HttpRequest, httpTargetProblems } from './http-target.ts'
 
 const said = 'The request that is sent.'
 const request = z.strictObject({
-  url: z.string().describe('Where the request goes: an absolute URL.'),
+  url: z.string().describe('The absolute URL of the request.'),
   method: z.string().describe('The method, in capitals. Default: POST with a body, else GET.').optional(),
   headers: z.record(z.string(), valueForm).describe('The headers of the request.').optional(),
   body: z
     .unknown()
-    .describe('A text is sent as it is, everything else as its JSON. Default: the payload, where a body is due.')
+    .describe('Text is sent as it is, everything else as JSON. Default: the payload, if the method has a body.')
     .optional(),
 })
 const format = z
@@ -57,7 +57,7 @@ export const httpKind: TargetKind = {
       value: '<text>',
       field: 'http.body',
       reads: 'file',
-      says: 'The body of the request: a text, @FILE, or - for what is piped in.',
+      says: 'The body of the request: a text, @FILE, or - for stdin.',
     },
   ],
   timeoutMs: 30_000,

@@ -3,23 +3,22 @@ import type { Header, Outgoing } from './request.ts'
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Headers that tell who is calling, by what their names say. What comes from a secret is one whatever it is called. */
+/** Names of headers that may contain credentials. A header with a secret counts whatever its name is. */
 const credentialName =
   /(^|[-_])(authorization|auth|cookie|credentials?|key|apikey|password|secret|session|signature|token)([-_]|$)/i
 const bodyHeader = /^content-/i
 
-/** Whether an answer sends the caller elsewhere. */
 export function isRedirect(status: number, location: string | undefined): location is string {
   return redirectStatuses.has(status) && location !== undefined
 }
 
 /**
- * The request that follows a redirect. To another origin go no credentials, because the server that was trusted with
- * them is not the one that would get them. A body that holds secrets cannot be sent without them, so it is not sent.
+ * The request that follows a redirect. Another origin gets no credentials, because it is not the server that was trusted with
+ * them. A body with secrets cannot be sent without them, so it is not sent.
  */
 export function redirected(request: Outgoing, status: number, location: string): Outgoing {
   const url = URL.canParse(location, request.url.href) ? new URL(location, request.url) : null
-  if (url === null) throw new ExchangeFailure(`${request.url.host} redirects to what is no URL`)
+  if (url === null) throw new ExchangeFailure(`${request.url.host} redirects to an invalid URL`)
   const isElsewhere = url.origin !== request.url.origin
   const headers = isElsewhere ? request.headers.filter((header) => !isCredential(header)) : request.headers
   if (becomesGet(status, request.method)) {
@@ -36,7 +35,7 @@ export function redirected(request: Outgoing, status: number, location: string):
   return { ...request, url, headers }
 }
 
-/** As browsers do it: 303 says so, and 301 and 302 are answered to a POST by those who mean the same. */
+/** As browsers do: for 303, and for 301 and 302 after a POST. */
 function becomesGet(status: number, method: string): boolean {
   return status === 303 || ((status === 301 || status === 302) && method === 'POST')
 }

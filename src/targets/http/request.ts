@@ -21,11 +21,11 @@ export interface Outgoing {
 
 export interface Prepared {
   readonly outgoing: Outgoing
-  /** What must not be seen in anything that is kept. */
+  /** Values to redact in everything that is stored. */
   readonly secrets: readonly Secret[]
 }
 
-/** Methods that say what shall become of a body. */
+/** Methods with a body. */
 const bodyMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 export interface RequestSources {
@@ -34,7 +34,7 @@ export interface RequestSources {
   readonly message: Message | null
 }
 
-/** Makes the request of an attempt, with its secrets in it. */
+/** Builds the request of an attempt, with its secrets filled in. */
 export async function prepared(attempt: Attempt, http: HttpRequest, sources: RequestSources): Promise<Prepared> {
   const { resolver, message } = sources
   const headers = await resolver.resolve(http.headers ?? {})
@@ -57,7 +57,7 @@ export async function prepared(attempt: Attempt, http: HttpRequest, sources: Req
 
 interface Content {
   readonly bytes: Buffer | null
-  /** What is said of it, unless the target says it. */
+  /** Its headers, unless the target sets them. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -70,7 +70,7 @@ function messageContent(message: Message, { format = 'json', method = 'POST' }: 
   return { bytes: Buffer.from(written.body), headers: written.headers }
 }
 
-/** Without a body of its own, a request whose method asks for one carries the run's payload. */
+/** A request with a body method and without its own body carries the run's payload. */
 function contentOf(body: unknown, method: string, payload: unknown): Content {
   if (typeof body === 'string') return { bytes: Buffer.from(body), headers: {} }
   const value = body === undefined && bodyMethods.has(method) ? (payload ?? undefined) : body
@@ -87,12 +87,12 @@ function givenHeaders(http: HttpRequest, values: Readonly<Record<string, string>
   })
 }
 
-/** What is sent besides, unless the target gives it: all but what names the attempt, which it may not give. */
+/** Belfry's headers. The target may replace all but those that name the attempt. */
 function ownHeaders(attempt: Attempt, { headers }: Content): Header[] {
   return [
     ...Object.entries(headers).map(([name, value]) => ({ name, value })),
     { name: 'user-agent', value: 'belfry' },
-    // What comes unpacked cannot unpack to more than it seems.
+    // An uncompressed answer cannot unpack to more than it seems.
     { name: 'accept-encoding', value: 'identity' },
     { name: 'idempotency-key', value: keyValue(attempt.idempotencyKey) },
     { name: 'belfry-run', value: attempt.runId },
@@ -102,7 +102,7 @@ function ownHeaders(attempt: Attempt, { headers }: Content): Header[] {
   ]
 }
 
-/** A key may be any text, a header may not. What cannot be sent as it is goes in the notation of URLs. */
+/** A key may be any text, a header may not. A key that cannot be sent as it is is URL-encoded. */
 function keyValue(key: string): string {
   return headerValueProblem(key) === null ? key : encodeURIComponent(key.toWellFormed())
 }

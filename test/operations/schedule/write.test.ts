@@ -116,7 +116,7 @@ describe('a bad schedule', () => {
   it('law 10: is refused whole, with all that is wrong', async () => {
     const problems = await problemsIn(schedules.put({ ...daily, cron: '0 0 30 2 *', priority: 1.5, maxRuns: 0 }))
     expect(problems.map(({ field }) => field).sort()).toEqual(['cron', 'maxRuns', 'priority'])
-    await expect(schedules.put({ ...daily, cron: '0 0 30 2 *' })).rejects.toThrow(/never comes/)
+    await expect(schedules.put({ ...daily, cron: '0 0 30 2 *' })).rejects.toThrow(/never happens/)
     await expect(schedules.put({ ...daily, name: 'a\0b' })).rejects.toThrow(/name is "a/)
     await none()
   })
@@ -128,7 +128,7 @@ describe('a bad schedule', () => {
     ['a target that is a program', { target: { command: () => 1 } }, /target\.command .*function/],
     ['a handler that is no key', { target: { handler: 'a\0' } }, /target.* NUL/],
     ['a target that says another', { target: { handler: 'a', toJSON: () => ({}) } }, /target\.toJSON is not known/],
-    ['a payload that says another', { payload: dressed({ a: 1 }, { a: 2 }) }, /payload has a toJSON that speaks/],
+    ['a payload that says another', { payload: dressed({ a: 1 }, { a: 2 }) }, /payload has a toJSON method/],
     ['a payload that is too large', { payload: 'x'.repeat(300_000) }, /payload has 300002 bytes/],
     ['options that are too large', { expect: { textIncludes: 'x'.repeat(300_000) } }, /options has \d+ bytes/],
     [

@@ -26,7 +26,7 @@ Reason: exit code 1 (attempt 3/3)
 Run: r-25k, attempt 3
 Queue: default
 Failures in a row: 2
-Notifications held back since the last one: 4
+Notifications suppressed since the last one: 4
 At: 2026-01-05T09:00:03.000Z
 https://belfry.example.org/api/runs/r-25k
 

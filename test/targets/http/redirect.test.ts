@@ -43,7 +43,7 @@ describe('a redirect', () => {
   ])('to %j leads to %s', (location, href) => expect(redirected(outgoing(), 307, location).url.href).toBe(href))
 
   it('to what is no URL is an error', () => {
-    expect(() => redirected(outgoing(), 302, 'http://[')).toThrow(/no URL/)
+    expect(() => redirected(outgoing(), 302, 'http://[')).toThrow(/invalid URL/)
   })
 
   const headers: Header[] = [
