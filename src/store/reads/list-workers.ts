@@ -25,14 +25,10 @@ interface WorkerPage {
   readonly stopped?: boolean
 }
 
-/**
- * Running workers, oldest first, then stopped ones, the last stopped first. A worker that missed its beats has not stopped. A
- * page after a worker has only workers of its kind, so that a worker that stops between two pages hides no other.
- */
-export function* listWorkers(context: StoreContext, page?: WorkerPage): Step<WorkerView[]> {
-  if (page !== undefined) return yield* workerPage(context, page)
-  const live = yield* all(findLive, context.ns, 0, liveMax)
-  const stopped = yield* all(findStopped, context.ns, idMax, stoppedMax)
+/** Those that have not stopped, oldest first, then those that stopped last. A worker that missed its beats has not stopped. */
+export function* listWorkers({ ns }: StoreContext): Step<WorkerView[]> {
+  const live = yield* all(findLive, ns, 0, liveMax)
+  const stopped = yield* all(findStopped, ns, idMax, stoppedMax)
   return [...live, ...stopped].map(viewOf)
 }
 

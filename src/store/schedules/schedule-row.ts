@@ -63,6 +63,11 @@ const saveCompletion = both(
 /** Schedules that are to be looked at sooner than before are apart, because a sleeping worker may have to wake for them. */
 export const saveSooner = dialects('schedule save sooner', state.update())
 
+/** The schedules that rows of runs or leases name. */
+export function scheduleIdsOf(rows: readonly Row[]): number[] {
+  return rows.flatMap(({ schedule_id: id = null }) => (id === null ? [] : [id as number]))
+}
+
 /** Locks schedules by id, in the order that every step uses; without `wait`, locked ones are left out. */
 export function* lockSchedules(ids: readonly number[], { wait }: { wait: boolean }): Step<Map<number, ScheduleRow>> {
   if (ids.length === 0) return new Map()
