@@ -50,7 +50,8 @@ export async function child({ free, held, size, holds }) {
         const ms = performance.now() - from
         if (leases.length !== batch) throw new Error(`${leases.length} of ${batch} were leased`)
         await port.settle(leases)
-        if (turn >= 0) (took[`lease${batch}${name}`] ??= []).push(ms)
+        const key = `lease${batch}${name}`
+        if (turn >= 0) took[key] = [...(took[key] ?? []), ms]
       }
     }
   }

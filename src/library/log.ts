@@ -128,7 +128,7 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   },
   'worker.stopping': {
     level: 'info',
-    say: ({ workerId, running }) => `Worker ${workerId} is stopping; ${running} running attempts may finish.`,
+    say: ({ workerId, running }) => `Worker ${workerId} is stopping; ${running} still running may finish.`,
   },
   'worker.stopped': {
     level: 'info',

@@ -8,8 +8,8 @@ import type { SecretResolver } from './secret.ts'
 import type { TargetProblem } from './target-problem.ts'
 
 /**
- * A kind of target: everything that Belfry knows of it. All its data are in the field of its name, because a target is identified
- * by the one field that may not stand beside a kind (`core/target.ts`).
+ * A kind of target: everything that Belfry knows of it. All its data are in the field of its name, because the kind of a target is
+ * its one field that is not in `besideKind` (`core/target.ts`).
  */
 export interface TargetKind {
   /** The field of a target that names it. */

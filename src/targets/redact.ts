@@ -226,7 +226,7 @@ class Reader {
     return this.#reading.trie.openLength(this.#node)
   }
 
-  /** The position at which the last so many characters began. */
+  /** The position of the first of the last `length` characters. */
   #placeOfLast(length: number): number {
     return this.#places[(this.#count - length) % this.#places.length] as number
   }

@@ -52,7 +52,7 @@ export function strangersOfFile(file: string): Stranger[] {
   return [...new Map(found.map((each) => [each.path, each])).values()]
 }
 
-/** The folders from one up to another above it; only that one where it is not above. */
+/** The folders from `low` up to `high`; only `high` where it is not above `low`. */
 function foldersBetween(low: string, high: string): string[] {
   const found: string[] = []
   for (let here = low; ; here = dirname(here)) {

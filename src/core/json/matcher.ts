@@ -137,7 +137,9 @@ export function matchProblems(match: unknown): MatchProblem[] {
   if (!isRecord(match)) return [{ field: 'match', problem: isClause(match), expected }]
   const rules = Object.entries(match)
   if (rules.length === 0) {
-    return [{ field: 'match', problem: 'is empty', expected: 'a path at least; without a match every event is taken' }]
+    return [
+      { field: 'match', problem: 'is empty', expected: 'at least one path; without a match every event is taken' },
+    ]
   }
   if (rules.length > rulesMax) {
     return [{ field: 'match', problem: `has ${rules.length} paths`, expected: `at most ${rulesMax}` }]

@@ -54,7 +54,7 @@ export const policyFields = {
     duration({ min: 1_000, max: 7 * dayMs, says: "How long an outside host's lease lasts.", default: 300_000 }),
   ),
   backoffBase: required(duration({ min: 0, says: 'The wait before the second attempt.', default: 1_000 })),
-  backoffFactor: required(real(1, 1_000, { says: 'The factor from each wait to the next.', default: 2 })),
+  backoffFactor: required(real(1, 1_000, { says: 'Each wait is this many times the one before.', default: 2 })),
   backoffCap: required(duration({ min: 0, says: 'The longest wait between attempts.', default: 60_000 })),
   backoffSpread: real(0, 1, {
     says: 'The largest share by which a run’s wait is shortened, so that runs that failed together do not retry together; without it none.',
@@ -68,7 +68,7 @@ export const policyFields = {
   }),
   retention: required(
     group(retentionFields, {
-      says: 'How long what has ended is kept.',
+      says: 'How long ended runs and history are kept.',
       example: '{"completed":"7d","failed":"30d"}',
       defaultSays: '7d completed, 30d failed, 90d history, 1000000 ended runs; parked runs for ever',
     }),

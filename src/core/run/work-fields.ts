@@ -39,7 +39,7 @@ export const workFields = {
 export const backoffFields = {
   base: duration({ min: 0, says: 'The wait before the second attempt.', defaultSays: 'the backoffBase of the queue' }),
   factor: real(1, 1_000, {
-    says: 'The factor from each wait to the next.',
+    says: 'Each wait is this many times the one before.',
     defaultSays: 'the backoffFactor of the queue',
   }),
   cap: duration({

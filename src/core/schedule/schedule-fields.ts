@@ -22,7 +22,7 @@ export const timingFields = {
     hint: 'After failures it doubles, five times at most, until one succeeds.',
   }),
   from: choice(['end', 'start'], {
-    says: 'What every counts from: the end of the run before, or a grid that begins with the schedule.',
+    says: 'Where every counts from: the end of the run before, or a grid that begins with the schedule.',
     default: 'end',
   }),
   at: instant({ says: 'The one instant at which it runs.' }),
@@ -34,10 +34,10 @@ export const scheduleFields = {
   startAt: instant({ says: 'Nothing is planned before this instant.' }),
   endAt: instant({ says: 'Nothing is planned after this instant.' }),
   maxRuns: integer(1, countMax, { says: 'How many occurrences become runs before the schedule ends.' }),
-  min: duration({ says: 'The least time between two runs, whatever hints ask for.' }),
-  max: duration({ says: 'The most time between two runs, whatever hints and failures ask for.' }),
+  min: duration({ says: 'The least time between two runs, whatever hints request.' }),
+  max: duration({ says: 'The most time between two runs, whatever hints and failures request.' }),
   overlap: choice(['skip', 'queue', 'allow', 'cancel'], {
-    says: 'What becomes of an occurrence while a run of the schedule has not ended: it is skipped, waits, goes beside it, or cancels it.',
+    says: 'What becomes of an occurrence while a run of the schedule has not ended: it is skipped, waits, runs beside it, or cancels it.',
     defaultSays: 'skip, and queue with missed all',
   }),
   queueMax: integer(1, countMax, {

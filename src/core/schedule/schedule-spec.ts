@@ -224,11 +224,7 @@ function windowProblems({ timing, startAt, endAt }: ScheduleSpec, { now, before 
   if (timing.cron === undefined) return []
   const firstAt = cron(timing.cron, timing.zone).next(Math.max(now, (startAt ?? now) - 1))
   if (firstAt !== null && firstAt <= endAt) return []
-  return problem(
-    'endAt',
-    `is ${isoText(endAt)}, before the cron comes for the first time`,
-    'a later one, or leave it out',
-  )
+  return problem('endAt', `is ${isoText(endAt)}, before the first instant of the cron`, 'a later one, or leave it out')
 }
 
 function isoText(ms: number): string {

@@ -31,8 +31,8 @@ export interface Occurrences {
 }
 
 /**
- * A calendar can be counted only by walking it. This many steps take some ten milliseconds, so that one schedule cannot block a
- * transaction, and cover every minute of a month.
+ * A calendar can be counted only by walking it. This many steps cover every minute of a month and take some ten
+ * milliseconds, so that one schedule cannot block a transaction.
  */
 const countedStepsMax = 50_000
 

@@ -80,8 +80,8 @@ export interface CatchUpInput {
 }
 
 /**
- * When a missed occurrence may start. Where little time is left, the offsets lie in the first half of it: an offset that makes an
- * occurrence too late would lose it.
+ * When a missed occurrence may start. Where little time is left, the offsets use only its first half: a larger offset
+ * could make the occurrence too late to start.
  */
 export function caughtUpAt({ now, shareMs, lateAfter }: CatchUpInput): number {
   const roomMs = Math.max(0, lateAfter - now) / 2

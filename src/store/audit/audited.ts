@@ -32,7 +32,7 @@ export function auditedStore(store: Store, entry: AuditEntry, write: Write): Sto
     reclaim: (request) => noted(reclaim, request),
     enqueue: async (runs, options = {}) => {
       if (options.transaction !== undefined) return store.enqueue(runs, options)
-      // `isLent` as in a caller's own transaction: such an enqueue never ends the transaction.
+      // With `isLent` the enqueue never ends the transaction.
       const audits = (answers: readonly Enqueued[]) => runsMade(answers, queuesOf(runs, answers))
       const step = noting((context: StoreContext) => enqueue({ ...context, isLent: true }, runs), audits, entry)
       return write(step, [], (answers) => ({ queues: queuesOf(runs, answers) }))

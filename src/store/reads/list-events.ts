@@ -82,10 +82,7 @@ export function* listEvents(context: StoreContext, after: EventCursor | null, li
   const more = sorted.length > limit
   return { events: told, place: more ? (told.at(-1) as EventView).place : horizon, more }
 }
-/**
- * SQLite has one writer, so no other commit is pending; on PostgreSQL a read's snapshot would be older than what it learns about
- * others.
- */
+/** On PostgreSQL one snapshot for all statements would be older than the horizon that the first one returns. */
 listEvents.seesCommits = true as const
 
 function checkPlace({ at, rank, number, fence }: EventCursor): void {

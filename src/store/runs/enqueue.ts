@@ -95,7 +95,7 @@ export function* enqueueWithPast(context: StoreContext, inputs: readonly RunWith
   const pasts = inputs.map(({ parkedReason = null, attempts = 0 }, index) => {
     return { parkedReason, attempts: checkInteger(attempts, `runs[${index}].attempts`, 0, attemptsMax) }
   })
-  // `isLent` as in a caller's own transaction: such an enqueue neither ends the transaction nor locks gates in it.
+  // With `isLent` the enqueue neither ends the transaction nor locks gates in it.
   return yield* enqueueFully({ ...context, isLent: true }, checked, { pasts })
 }
 

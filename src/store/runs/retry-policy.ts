@@ -21,7 +21,7 @@ function ownRetries(options: Row[string] | undefined): OwnRetries {
   try {
     return retriesIn(JSON.parse(options))
   } catch {
-    // Damaged options have no retries: the queue's apply, and the next lease reports the run.
+    // Damaged options have no retries: the queue's retries apply, and the next lease reports the damage.
     return {}
   }
 }

@@ -319,7 +319,7 @@ function refuseOtherFile(handle: SqliteHandle, place: string): void {
   const here = place === 'memory:' ? 'one in memory, which no other handle reaches' : place
   throw new BelfryError('invalid', `The transaction is on ${there}, and this store is ${here}.`, {
     hint:
-      place === 'memory:' ? 'Open a store with a file, and the handle on the same.' : `Open the handle on ${place}.`,
+      place === 'memory:' ? 'Open a store in a file, and the handle on the same file.' : `Open the handle on ${place}.`,
     details: { transaction: there, store: place },
   })
 }

@@ -35,7 +35,7 @@ function folderProblem(path: string, folder: string): Unplaced | null {
   const why = found === undefined ? `does not exist in ${folder}` : 'is no folder'
   return {
     problem: `names ${JSON.stringify(path)}, which ${why}`,
-    expected: 'a folder that is there, or the absolute path of one that the workers have',
+    expected: 'an existing folder, or the absolute path of a folder on the workers’ machines',
   }
 }
 
@@ -44,7 +44,7 @@ function programProblem(path: string, folder: string): Unplaced | null {
   const named = `names ${JSON.stringify(path)}, which`
   const found = statSync(file, { throwIfNoEntry: false })
   if (found?.isFile() !== true) {
-    const expected = 'a program that is there, or the absolute path of one that the workers have'
+    const expected = 'an existing program, or the absolute path of a program on the workers’ machines'
     return { problem: `${named} ${found === undefined ? `does not exist in ${folder}` : 'is no file'}`, expected }
   }
   if (isExecutable(file)) return null
