@@ -44,7 +44,9 @@ export const kernelHoldReasons = {
 /** What is said of work that a hold keeps from starting. Instants stand beside it. */
 export function holdSentence(hold: Hold, reasons: Readonly<Record<string, HoldReason>>): string {
   const said = reasons[hold.reason]?.sentence?.(hold)
-  return said ?? `Hold ${hold.id} on ${holdSubject(hold)}, put by ${hold.by}, keeps work from starting${because(hold.note)}.`
+  return (
+    said ?? `Hold ${hold.id} on ${holdSubject(hold)}, put by ${hold.by}, keeps work from starting${because(hold.note)}.`
+  )
 }
 
 /** What ends a hold before its time. */
