@@ -224,12 +224,17 @@ function holds({ size, holds: count, turns, rows }) {
   return {
     title: 'A lease under holds',
     text: `A lease of one run and of a hundred, in ms, where ${size.toLocaleString('en')} runs are ready: in a store without a hold, and in one with ${many} holds on other queues, kinds, schedules and keys. The two stores lease ${turns} times by turns.`,
-    columns: ['', 'lease 1, no hold', `${many} holds`, 'ratio', 'lease 100, no hold', `${many} holds`, 'ratio'],
+    columns: [
+      '',
+      ...[1, 100].flatMap((batch) => [`lease ${batch}, no hold`, `${many} holds`, 'ratio', 'of each round']),
+    ],
     rows: rows.map((row) => [
       databases[row.database],
       ...[1, 100].flatMap((batch) => {
-        const [none, held] = [row[`lease${batch}None`], row[`lease${batch}Many`]]
-        return [shown(none), shown(held), times(ratioOf(held, none))]
+        const [none, held] = [`lease${batch}None`, `lease${batch}Many`]
+        const each = row.rounds.map((round) => ratioOf(round[held], round[none]))
+        const spread = `${shown(Math.min(...each))} – ${shown(Math.max(...each))}`
+        return [shown(row[none]), shown(row[held]), times(ratioOf(row[held], row[none])), spread]
       }),
     ]),
   }

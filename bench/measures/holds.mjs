@@ -40,7 +40,9 @@ function byTurns(bench, { database, ...input }) {
 /** The two stores lease by turns, so that what disturbs the machine disturbs both alike. */
 export async function child({ free, held, size, holds }) {
   const sides = { None: await sideOf(free, size, 0), Many: await sideOf(held, size, holds) }
-  const took = {}
+  const took = Object.fromEntries(
+    Object.keys(sides).flatMap((name) => batches.map((batch) => [`lease${batch}${name}`, []])),
+  )
   for (let turn = -5; turn < turns; turn++) {
     const order = turn % 2 === 0 ? Object.entries(sides) : Object.entries(sides).toReversed()
     for (const batch of batches) {
@@ -50,8 +52,7 @@ export async function child({ free, held, size, holds }) {
         const ms = performance.now() - from
         if (leases.length !== batch) throw new Error(`${leases.length} of ${batch} were leased`)
         await port.settle(leases)
-        const key = `lease${batch}${name}`
-        if (turn >= 0) took[key] = [...(took[key] ?? []), ms]
+        if (turn >= 0) took[`lease${batch}${name}`].push(ms)
       }
     }
   }
