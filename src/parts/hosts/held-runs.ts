@@ -15,13 +15,13 @@ const findHeld = dialects('read held runs', {
   postgres: held(inList.numbers('$2').postgres, probes),
 })
 
-/** A leased run, with what proves that a caller holds its lease. */
+/** A leased run, with the proof that a caller holds its lease. */
 export interface HeldRun extends LeaseName {
   readonly queue: string
   readonly claimId: string
   readonly workerId: string
   readonly scheduleId: string | null
-  /** How long a host's lease of it lasts by now; `null` where the policy of its queue cannot be read. */
+  /** The current lease length for hosts; `null` when the policy of its queue cannot be read. */
   readonly leaseTtlMs: number | null
   readonly expiresAt: number
 }
