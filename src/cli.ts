@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line's entry: it hands the door this process's terminal, folder, stores and servers. */
+/** The entry of the command line: it gives the door this process's terminal, folder, stores and servers. */
 import { readFileSync } from 'node:fs'
 import { systemClock } from './core/clock.ts'
 import { main } from './doors/cli/main.ts'
@@ -18,7 +18,7 @@ let own: string | undefined
 const world: World = {
   env,
   folder,
-  /** Looked for once somebody is told a command, which is seldom. */
+  /** Computed only when a command is shown, which is rare. */
   get own() {
     own ??= startedAs({ env, folder, script: argv[1] })
     return own

@@ -1,4 +1,4 @@
-/** `belfry`: the library. A program opens a store, registers handlers, and may become a worker. */
+/** `belfry`: the library. A program opens a store, registers handlers, and can run as a worker. */
 
 import { dirname } from 'node:path'
 import type { Logger } from 'pino'
@@ -100,22 +100,20 @@ export interface StartInput {
 }
 
 const stopInput = z.strictObject(
-  durationFields('grace', 'How long what is at work may take to come to its end. Default: 25s.'),
+  durationFields('grace', 'How long running runs may take to end. Default: 25s.'),
 ) satisfies z.ZodType<unknown, StopInput>
 
 /** The options of `stop`. */
 export interface StopInput {
   /** How long runs in progress have to end, such as `25s`, before the worker stops them. Default: 25s. */
   readonly grace?: string | undefined
-  /** In place of grace, in ms. */
+  /** The same as grace, in ms. */
   readonly graceMs?: number | undefined
 }
 
-const drainInput = z.strictObject(
-  durationFields('for', 'Runs that become due within this time are waited for. Default: none.'),
-)
+const drainInput = z.strictObject(durationFields('for', 'Wait for runs that come due within this time. Default: none.'))
 
-/** How far ahead a drain waits for runs that become due. */
+/** How far ahead a drain waits for runs that come due. */
 export type DrainInput = z.input<typeof drainInput>
 
 interface Parts {
@@ -126,7 +124,7 @@ interface Parts {
 /** The verbs of every noun, and the methods of the parts. */
 export interface Belfry extends NounVerbs, PartMethods {}
 
-/** A store that is open in this process, and the worker that this process may become. */
+/** A store that is open in this process, and the worker that this process may run. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns every verb that the interface declares.
 export class Belfry {
   readonly #store: Store
@@ -148,7 +146,7 @@ export class Belfry {
   #closing: Promise<void> | null = null
   #isClosed = false
 
-  /** Opens a store. Nothing is executed here before `start`. */
+  /** Opens a store. Nothing is executed before `start`. */
   static async open(options: OpenOptions = {}): Promise<Belfry> {
     const opening = openingOf(options, process.env)
     const { namespace, schema, clock, connectionsMax, allowNonDurable, defaultMaxConcurrent } = opening
@@ -208,17 +206,17 @@ export class Belfry {
     })
   }
 
-  /** Names the store for people. */
+  /** The store as it is shown to people. */
   get place(): string {
     return this.#store.place
   }
 
-  /** Whether this process is a worker now. */
+  /** Whether this process runs a worker. */
   get isRunning(): boolean {
     return this.#engine.isRunning
   }
 
-  /** Registers what executes the runs whose target names it; also while the worker runs. */
+  /** Registers the function that executes runs whose target names it; also while the worker runs. */
   handle<Payload = unknown, Result = unknown>(
     name: string,
     handle: Handler<Payload, Result>,
@@ -229,7 +227,7 @@ export class Belfry {
     return handler
   }
 
-  /** Makes this process a worker: it fires what is due, and executes what it can. */
+  /** Runs a worker in this process: it fires due schedules and executes runs. */
   async start(input: StartInput = {}): Promise<void> {
     this.#refuseClosed()
     await this.#prepare()
@@ -238,7 +236,7 @@ export class Belfry {
       noun: 'a start',
     })
     if (this.#injected !== undefined) await refuseBesideOthers(this.#injected, this.#store, this.#engine.workerId)
-    // Before the start, so that a signal that comes while it starts is not the end of the process.
+    // Before the start, so that a signal during the start does not end the process.
     if (closes === true) this.#forgetSignals ??= closeOnSignals(this, (error) => this.#logger.error(error))
     try {
       await this.#engine.start(onlyGiven(options))
@@ -249,7 +247,7 @@ export class Belfry {
     }
   }
 
-  /** Takes no more work, lets what is at work end within the grace, then stops it and gives it back. */
+  /** Leases no more runs, lets running ones end within the grace, then stops and releases them. */
   async stop(input: StopInput = {}): Promise<void> {
     const { value, problems: found } = read(stopInput, input, 'a stop')
     const problems = [...found]
@@ -258,10 +256,7 @@ export class Belfry {
     await this.#engine.stop(onlyGiven({ graceMs }))
   }
 
-  /**
-   * Does all that is due and answers when it has ended; with `for`, also the runs (retries, delayed ones) that become due within
-   * that time. In tests, with a clock that stands still, it does one instant.
-   */
+  /** Does everything that is due and resolves when it has ended; with `for`, also runs (retries, delayed ones) that come due within that time. In tests, with a stopped clock, it does one instant. */
   async drain(input: DrainInput = {}): Promise<void> {
     this.#refuseClosed()
     await this.#prepare()
@@ -272,7 +267,7 @@ export class Belfry {
     await this.#engine.drain(onlyGiven({ forMs }))
   }
 
-  /** When time alone will next make something happen here: something becomes due, or a lease expires. */
+  /** The next instant at which something is due or a lease expires. */
   async nextInstant(): Promise<number | null> {
     this.#refuseClosed()
     const [{ scheduleAt, leaseExpiresAt }, { nextAt }] = await Promise.all([
@@ -283,7 +278,7 @@ export class Belfry {
     return instants.length === 0 ? null : Math.min(...instants)
   }
 
-  /** The verbs over HTTP as a function from requests to answers, to be mounted in a server of your own. */
+  /** The verbs over HTTP as a function from requests to responses, to mount in your own server. */
   async handler(options: HandlerOptions = {}): Promise<(request: Request) => Promise<Response>> {
     this.#refuseClosed()
     const { handlerOf } = await import('./serving.ts')
@@ -292,7 +287,7 @@ export class Belfry {
     return door.fetch
   }
 
-  /** Answers HTTP requests at an address of this machine until it is closed. */
+  /** Serves HTTP at an address of this machine until it is closed. */
   async serve(options: ServeOptions = {}): Promise<Served> {
     this.#refuseClosed()
     const { served } = await import('./serving.ts')
@@ -311,7 +306,7 @@ export class Belfry {
     return { context: this.#context, events: this.#events, secretOf }
   }
 
-  /** Stops, and lets go of the store. */
+  /** Stops the worker and closes the store. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -319,7 +314,7 @@ export class Belfry {
 
   async #close(): Promise<void> {
     try {
-      // First those who ask: what they were answered must still hold when they hear it.
+      // First the doors: an answer must still hold when its caller receives it.
       await Promise.all(this.#doors.splice(0).map((door) => door.close()))
       await this.#engine.stop()
     } finally {
@@ -335,13 +330,13 @@ export class Belfry {
     return this.close()
   }
 
-  /** Hears of every event of this name. What a listener throws is logged, and disturbs nobody else. */
+  /** Listens for every event of this name. An error of a listener is logged, and does not affect others. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): this {
     this.#listeners.on(name, listener)
     return this
   }
 
-  /** Hears of the next event of this name. */
+  /** Listens for the next event of this name. */
   once<Name extends EventName>(name: Name, listener: Listener<Name>): this {
     this.#listeners.once(name, listener)
     return this
@@ -352,10 +347,7 @@ export class Belfry {
     return this
   }
 
-  /**
-   * A program that names its store has chosen it; one that takes what lies in its folder may have got it with a tree.
-   * What executes targets is loaded only where something is executed.
-   */
+  /** A program that names its store has chosen it; a store found in the folder may have come with a checked-out tree. Executors are loaded only when something is executed. */
   async #prepare(): Promise<void> {
     if (this.#found !== null) await refuseUnmarkedStore(this.#found)
     this.#loaded ??= this.#load()

@@ -13,10 +13,9 @@ const known: readonly TargetKind[] = [
   ...each.flatMap((part) => part.kinds ?? []),
 ]
 
-/** Names that later versions give to kinds. Until then a target that has one is refused with that reason. */
+/** Kind names reserved for later versions. A target with one is refused with that reason. */
 const announced = ['agent', 'inbox', 'prompt'].filter((name) => !known.some((kind) => kind.name === name))
 
-/** Every kind of target, of the kernel and of all parts. */
 export const kinds: readonly TargetKind[] = [
   ...known,
   ...announced.map((name) => ({

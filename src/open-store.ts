@@ -7,10 +7,9 @@ import { openLate as openLateWith } from './store/unmade-store.ts'
 export type { OpenOptions } from './store/open-sql-store.ts'
 
 export const migrations = migrationsOf(parts)
-/** The version of the schema that this program makes. */
+/** The schema version of this program. */
 export const schemaVersion: number = migrations.length
 
-/** Opens a store for this program with all its parts. */
 export function openStore(url: string, options: OpenOptions = {}): Promise<Store> {
   return openWith(url, { ...options, parts })
 }

@@ -7,7 +7,7 @@ import { parts } from './parts.ts'
 
 const each: readonly Part[] = parts
 
-/** How the events of the parts are logged. A part that declares an event brings its line. */
+/** How events of the parts are logged. A part that declares an event brings its line. */
 export const partLines = Object.assign({}, ...each.map((part) => part.events ?? {})) as EventLines
 
 type MethodsOf<Parts extends readonly Part[]> = Together<
@@ -15,14 +15,13 @@ type MethodsOf<Parts extends readonly Part[]> = Together<
 >
 type Methods = MethodsOf<typeof parts>
 
-/** The methods that parts give the library, as a program calls them. */
+/** The methods that parts add to the library. */
 export type PartMethods = {
   readonly [Name in keyof Methods]: Methods[Name] extends (behind: never, ...given: infer Given) => unknown
     ? (...given: Given) => Promise<void>
     : never
 }
 
-/** Binds the methods of every part. */
 export function bindMethods(begun: (begin: (behind: Behind) => Promise<Begun>) => Promise<void>): PartMethods {
   const methods = each.flatMap((part) => Object.entries(part.methods ?? {}))
   return Object.fromEntries(
@@ -30,7 +29,7 @@ export function bindMethods(begun: (begin: (behind: Behind) => Promise<Begun>) =
   ) as PartMethods
 }
 
-/** What all parts bring to the doors, put together. */
+/** What all parts add to the doors. */
 export const partPaths: Readonly<Record<string, Readonly<Record<string, object>>>> = Object.assign(
   {},
   ...each.map((part) => part.paths ?? {}),

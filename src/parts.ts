@@ -7,8 +7,5 @@ import { imports } from './parts/imports/part.ts'
 import { notices } from './parts/notices/part.ts'
 import { routines } from './parts/routines/part.ts'
 
-/**
- * The parts of Belfry. This is the only file that knows them all. What several parts do at the same moment they do in this order; notices come
- * last.
- */
+/** The parts of Belfry. Only this file knows them all. Parts that act at the same moment act in this order; notices come last. */
 export const parts = [holds, hosts, config, routines, imports, backfill, notices] as const satisfies readonly Part[]

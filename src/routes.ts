@@ -2,21 +2,20 @@ import type { Method } from './operations/door-facts.ts'
 import { type AnyOperation, type Doors, verbWords } from './operations/operation.ts'
 import { operations, pluralOf } from './table.ts'
 
-/** Where a verb is found over HTTP. */
+/** The route of a verb. */
 export interface Route {
   readonly operation: AnyOperation
   readonly method: Method
   /** `/api/schedules/{name}/pause`. */
   readonly path: string
-  /** The field that stands in the path: what the verb is about. */
+  /** The field in the path: the subject of the verb. */
   readonly subject: 'name' | 'id' | null
   readonly status: 200 | 201
 }
 
 /**
- * Derives the route of a verb: what it is about is part of the path, what it does is the method or the last part, and all
- * else is the query of what reads and the body of what writes. What only its holder may know never stands in a path,
- * because paths are written into logs.
+ * Derives the route of a verb: the subject is in the path, the action is the method or the last segment, and the rest is the query of
+ * a read and the body of a write. Secrets are never in a path, because paths are logged.
  */
 export function routeOf(operation: AnyOperation): Route {
   const { noun, verb, method, effect, takes } = operation
@@ -33,7 +32,7 @@ export function routeOf(operation: AnyOperation): Route {
   }
 }
 
-/** Every verb that has this door, those whose paths have no hole first: no name can hide them. */
+/** Every verb of the HTTP door, fixed paths first, so that no name can shadow them. */
 export const routes: readonly Route[] = operations
   .filter(({ doors }: { readonly doors: Doors }) => doors.http === true)
   .map(routeOf)

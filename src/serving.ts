@@ -1,4 +1,4 @@
-/** Joins the HTTP door with a store that is open in this process. It is loaded only by those who open that door. */
+/** Connects the HTTP door with a store that is open in this process. Loaded only when that door is opened. */
 import { z } from 'zod'
 import { HttpDoor } from './doors/http/http-door.ts'
 import { type Served, serveDoor } from './doors/http/serve-store.ts'
@@ -28,7 +28,7 @@ const serveInput = z.strictObject({
 export interface HandlerOptions {
   /** The path under which it is mounted, such as `/belfry`. Default: none. */
   readonly basePath?: string | undefined
-  /** The hosts that requests may be addressed to. Default: any, because the server around it decides. */
+  /** The Host headers that are accepted. Default: any, because the surrounding server decides. */
   readonly hosts?: readonly string[] | undefined
 }
 
@@ -36,7 +36,7 @@ export interface HandlerOptions {
 export interface ServeOptions extends HandlerOptions {
   /** The address to listen at. Default: `127.0.0.1:4747`. */
   readonly listen?: string | undefined
-  /** Whether it may listen beyond this machine, for a proxy with TLS in front of it. Default: false. */
+  /** Whether it may listen on an address that other machines can reach, for a proxy with TLS in front. Default: false. */
   readonly behindProxy?: boolean | undefined
   /** The folder in which the first start writes a token for this machine's user. Default: no token is written. */
   readonly tokenFolder?: string | undefined
@@ -45,20 +45,19 @@ export interface ServeOptions extends HandlerOptions {
 export type { Served }
 
 function doorOf({ events, secretOf }: Behind) {
-  // As an event, because a worker at a command line has no log of its own and tells its events.
+  // As an event, because a worker at a command line has no log of its own and prints its events.
   const onUnforeseen = (error: unknown) =>
     events.tell('door.failed', { error: error instanceof Error ? error : new Error(String(error)) })
   return { version: packageVersion(), events, onUnforeseen, secretOf }
 }
 
-/** The door as a function from requests to answers. */
+/** The door as a function from requests to responses. */
 export function handlerOf(options: HandlerOptions, behind: Behind): HttpDoor {
   const { value, problems } = read(handlerInput, options, 'a handler')
   refuse('The handler', problems)
   return new HttpDoor({ ...doorOf(behind), ...onlyGiven(value), context: behind.context })
 }
 
-/** The door at an address of this machine. */
 export async function served(options: ServeOptions, behind: Behind): Promise<Served> {
   const { value, problems: found } = read(serveInput, options, 'a server')
   const problems: Problem[] = [...found]

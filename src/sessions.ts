@@ -1,4 +1,4 @@
-/** Joins the doors with the store and the library: what a door opens, without knowing how it is made. */
+/** Connects the doors with the store and the library: what a door opens, without knowing how it is made. */
 import { randomBytes } from 'node:crypto'
 import { systemClock } from './core/clock.ts'
 import type { Surroundings } from './doors/cli/session/store-location.ts'
@@ -22,10 +22,9 @@ import { hasLiveWorker } from './operations/worker/noun.ts'
 import { giveMark } from './store/sqlite/mark.ts'
 import { fileOf, needsTrust, refuseUnmarkedStore } from './store-guard.ts'
 
-/** A second connection to PostgreSQL takes longer to make than all that a command reads. */
+/** A second PostgreSQL connection takes longer to open than a command takes to read. */
 const connectionsOfCommand = 1
 
-/** A store that is open for verbs. */
 export async function openSession(
   { store, schema, namespace, mustExist = false, isMadeLate = false, isTrusted = false, isFound = false }: StoreOpening,
   { env, folder }: Surroundings,
@@ -45,7 +44,7 @@ export async function openSession(
   return storeSession(context, { close, ...(isFound && file !== null && { needsTrust: () => needsTrust(file) }) })
 }
 
-/** A server in place of a store. The client is loaded only for those who ask one. */
+/** A server instead of a store. The client is loaded only when it is used. */
 export async function reachServer({ url, token }: ServerOpening, { env }: Pick<Surroundings, 'env'>): Promise<Session> {
   const { BelfryClient } = await import('./client/belfry-client.ts')
   const ending = new AbortController()
@@ -62,7 +61,7 @@ export async function reachServer({ url, token }: ServerOpening, { env }: Pick<S
   }
 }
 
-/** Serves a model at this process's pipes. The protocol is loaded only for those who speak it. */
+/** Serves a model on stdin and stdout. The protocol is loaded only when it is used. */
 export async function serveModel(open: () => Promise<StoreSession>, request: ModelRequest): Promise<void> {
   const { Confirmations } = await import('./doors/mcp/confirmations.ts')
   const { servePipes } = await import('./doors/mcp/pipes.ts')
@@ -83,7 +82,7 @@ export async function serveModel(open: () => Promise<StoreSession>, request: Mod
 
 type Method = (...given: readonly unknown[]) => Promise<unknown>
 
-/** The library is loaded only for those who become a worker: everybody else would wait for it in vain. */
+/** The library is loaded only for a worker: other commands would wait for it in vain. */
 export async function openWorker({ hear, isFound, ...options }: WorkerOpening): Promise<WorkerSession> {
   const { Belfry } = await import('./index.ts')
   const { lines } = await import('./library/log.ts')

@@ -19,16 +19,11 @@ export type Nouns = typeof kernelNouns & NounsOf<typeof parts>
 
 const each: readonly Part[] = parts
 
-/** The sections of a config file that parts bring. */
 export const sections: readonly AnySection[] = each.flatMap((part) => part.config ?? [])
 
-/** What parts add to schedules, to the policies of queues, to runs and to config files. */
 export const fields: AddedFields = allAdded([...each.map((part) => part.fields), { config: sectionFields(sections) }])
 
-/**
- * Every noun with its verbs, of the kernel and of all parts. A part may add verbs to a noun that the kernel or a part before it has, and
- * fields, which are then in every schema that tells of the noun.
- */
+/** Every noun with its verbs, of the kernel and of all parts. A part may add verbs to a noun of the kernel or of an earlier part, and fields, which are then in every schema of the noun. */
 export const nouns: Nouns = withFields(
   each
     .flatMap((part) => Object.entries(part.nouns ?? {}))
@@ -39,7 +34,7 @@ function withVerbs(known: Readonly<Record<string, object>>, [noun, more]: [strin
   const entry = known[noun] as NounEntry | undefined
   const operations = { ...entry?.operations, ...more.operations }
   const isNew = Object.keys(more.operations).every((verb) => !Object.hasOwn(entry?.operations ?? {}, verb))
-  assert(isNew, `a part brings a verb that the noun ${noun} has already`)
+  assert(isNew, `a part adds a verb that the noun ${noun} already has`)
   assert(
     'says' in more === (entry === undefined),
     `the noun ${noun} must be described by the first part that has it, and once`,
@@ -49,7 +44,6 @@ function withVerbs(known: Readonly<Record<string, object>>, [noun, more]: [strin
   return { ...known, [noun]: { ...entry, ...more, operations, groups, otherWords } }
 }
 
-/** The same, by any noun. */
 export const nounEntries: Readonly<Record<string, NounEntry>> = nouns
 function withFields(all: Readonly<Record<string, object>>): object {
   return mapped(all as Readonly<Record<string, NounEntry>>, (entry) => ({
@@ -65,15 +59,14 @@ function mapped<Value, Result>(record: Readonly<Record<string, Value>>, change: 
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
 }
 
-/** The plural of a noun, by which the library, paths and documents have it. */
+/** The plural of a noun, used by the library, in paths and in documents. */
 export function pluralOf(noun: string): string {
   return nounEntries[noun]?.plural ?? noun
 }
 
-/** The verbs of all nouns, each noun by its plural: what a `Belfry` and a client have. */
+/** The verbs of all nouns, by the plural of the noun: the properties of `Belfry` and the client. */
 export type NounVerbs = { readonly [Noun in keyof Nouns as Nouns[Noun]['plural']]: Verbs<Nouns[Noun]['operations']> }
 
-/** Binds the verbs of every noun. */
 export function bindNouns(bound: (operations: NounEntry['operations']) => object): NounVerbs {
   return Object.fromEntries(
     Object.values(nounEntries).map(({ plural, operations }) => [plural, bound(operations)]),
@@ -85,17 +78,17 @@ export const operations: readonly AnyOperation[] = Object.values(nounEntries).fl
   Object.values(noun.operations),
 )
 
-/** What `doctor` looks at for the parts. */
+/** The doctor checks of the parts. */
 export const checks: readonly HealthCheck[] = each.flatMap((part) => part.checks ?? [])
 
-/** The queues that parts have for themselves. */
+/** The queues that parts reserve. */
 export const queues: Readonly<Record<string, Policy>> = Object.assign({}, ...each.map((part) => part.queues ?? {}))
 
-/** Why work may be held, by code, of the kernel and of all parts. */
+/** The hold reasons of the kernel and of all parts, by code. */
 export const holdReasons: OperationContext['holdReasons'] = Object.assign(
   { ...kernelHoldReasons },
   ...each.map((part) => part.holdReasons ?? {}),
 )
 
-/** Where runs may come from, by the sources that parts give them. */
+/** The run sources that parts add. */
 export const origins: Readonly<Record<string, RunOrigin>> = Object.assign({}, ...each.map((part) => part.origins ?? {}))

@@ -1,4 +1,4 @@
-/** `belfry/testing`: what programs that build on Belfry test with. */
+/** `belfry/testing`: tools for testing programs that use Belfry. */
 
 export { type Drained, type DrainOptions, drain } from './testing/drain.ts'
 export { TestClock } from './testing/test-clock.ts'

@@ -103,7 +103,7 @@ export const routines: readonly Mutant[] = [
     edits: [
       [
         'Webhooks.#keyOf',
-        "      throw new BelfryError('unavailable', 'The signature cannot be judged now.', { hint: 'Send it again later.' })",
+        "      throw new BelfryError('unavailable', 'The signature cannot be checked now.', { hint: 'Send it again later.' })",
         '      throw error',
       ],
     ],

@@ -82,7 +82,7 @@ describe('a part that is added to the list', () => {
       { name: 'c', answer: 'deleted' },
     ])
     expect(second.notes).toEqual(['Forgotten: three'])
-    await expect(config.apply(file({}))).rejects.toThrow('It would delete 2 of the 2 memos that source memos made')
+    await expect(config.apply(file({}))).rejects.toThrow('It would delete 2 of the 2 memos that source memos created')
     const { programsOf } = await import('../../src/parts/config/programs.ts')
     const starting = { memos: { a: { text: 'x', program: 'sh' } } }
     expect(programsOf(starting, desk.context).programs).toEqual([{ where: 'memos.a', what: 'sh', with: {} }])

@@ -27,7 +27,7 @@ describe('a belfry.yaml that another user could have written', () => {
     const applied = await stage.belfry('apply', shared)
     expect(applied).toMatchObject({ exit: 6, stderr: expect.stringContaining('belfry trust') })
     const worked = await stage.belfry('up --once', shared, { HOME: stage.env.XDG_STATE_HOME })
-    expect(worked.stdout + worked.stderr).toContain('You have not trusted what it starts now')
+    expect(worked.stdout + worked.stderr).toContain('You have not trusted its current content')
     expect(stage.ran).toBe(0)
     expect((await stage.belfry('trust', shared)).stdout).toContain('belfry apply')
     expect((await stage.belfry('apply', shared)).exit).toBe(0)

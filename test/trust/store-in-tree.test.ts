@@ -102,7 +102,7 @@ describe('a store in a checked-out tree', () => {
     const { stage, work, store } = await tree()
     editStore(store, 'drop table mark')
     const { exit, stderr } = await stage.belfry('up --once', work)
-    expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringContaining('is now marked as made here') })
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringContaining('is now marked as created here') })
     expect(marksIn(store)).toEqual([ownMark(store)])
     expect((await stage.belfry('up --once', work)).stderr).toBe('')
   })
@@ -180,7 +180,7 @@ describe('a store outside of checked-out trees', () => {
     const { exit, stderr } = await stage.belfry('up --once', work)
     expect({ exit, stderr }).toEqual({
       exit: 0,
-      stderr: expect.stringMatching(/note: .* was made on another machine.*belfry trust --store/),
+      stderr: expect.stringMatching(/note: .* was created on another machine.*belfry trust --store/),
     })
     await stage.belfry('trust --store', work)
     expect((await stage.belfry('up --once', work)).stderr).toBe('')

@@ -17,22 +17,22 @@ import { runsNamed } from '../../store/verb.ts'
 
 export interface BackfillRequest {
   readonly from: number
-  /** The first instant that is not asked for; not after now. */
+  /** The exclusive end of the range; not after now. */
   readonly to: number
-  /** Whether instants are done once more that have had a run of their own, or may have had one. */
+  /** Whether instants that have had, or may have had, a run get another. */
   readonly again?: boolean
 }
 
 export type BackfillAnswer =
   | {
       readonly answer: 'made'
-      /** Oldest first, as they go. */
+      /** Oldest first, the order in which they run. */
       readonly made: readonly { readonly at: number; readonly run: string }[]
       readonly left: readonly LeftInstant[]
-      /** Why they do not go at once: the schedule is paused, or each waits for the one before it. */
+      /** Why they do not start at once: the schedule is paused, or each waits for the previous one. */
       readonly kept?: 'held' | 'overlap'
     }
-  /** More than are made in one step; with `fitsUntil` as its end the stretch has as many as are. */
+  /** More than one step creates; a range that ends at `fitsUntil` has as many as fit. */
   | {
       readonly answer: 'too-many'
       readonly count: number
@@ -40,15 +40,11 @@ export type BackfillAnswer =
       readonly most: number
       readonly fitsUntil: number
     }
-  /** It has no nominal instants: it runs once, after its own ends, or only for hints and callers. */
+  /** It has no past nominal instants: it runs once, after its own ends, or only by hints and by hand. */
   | { readonly answer: 'no-instants'; readonly because: 'once' | 'delay' | 'no-timing' }
   | { readonly answer: 'not-found' }
 
-/**
- * An instant for which nothing was made. `has-run`: it became a run when its time came. `made-before`: an earlier backfill made it.
- * `forgotten`: it is older than the ledger keeps, so that it may have run. `due`: it is not decided yet, and the next fire of a
- * worker does it. The other two lie outside the schedule's own start and end.
- */
+/** An instant without a new run. `has-run`: it became a run when it was due. `made-before`: an earlier backfill created its run. `forgotten`: it is older than the ledger keeps, so it may have run. `due`: it is not decided yet, and a worker fires it next. The other two are outside the schedule's start and end. */
 export interface LeftInstant {
   readonly at: number
   readonly because: 'has-run' | 'made-before' | 'forgotten' | 'due' | 'before-start' | 'after-end'
@@ -59,7 +55,7 @@ const findEntries = both(
   'backfill find entries',
   ({ numbers }) => `select from_at, run_id from belfry.ledger where schedule_id = $1 and from_at ${numbers('$2')}`,
 )
-/** Of what is older than the ledger keeps, so that there are few. */
+/** Only for instants older than the ledger keeps, so there are few. */
 const findRanges = both(
   'backfill find ranges',
   `select from_at, to_at from belfry.ledger where schedule_id = $1 and from_at <= $2 and to_at > from_at
@@ -67,15 +63,12 @@ const findRanges = both(
 )
 const findPolicy = both('backfill find policy', 'select policy from belfry.queue where id = $1')
 
-/** More than this are not made in one step, so that a careless stretch does not keep other writers out. */
+/** The most runs of one step, so that a careless range does not block other writers. */
 const instantsMax = 1_000
 
 const requestFields: ReadonlySet<string> = new Set<keyof BackfillRequest>(['from', 'to', 'again'])
 
-/**
- * Makes runs for past instants of a schedule. None of them is an occurrence: they use up no instant and move no plan. Each has
- * a key made of its instant, so that a repeated request makes nothing twice.
- */
+/** Creates runs for past instants of a schedule. They are no occurrences: they use up no instant and move no plan. Each has a key made of its instant, so a repeated request creates nothing twice. */
 export function* backfillSchedule(context: StoreContext, name: string, request: BackfillRequest): Step<BackfillAnswer> {
   checkRequest(request)
   const schedule = yield* lockNamedSchedule(context, name)
@@ -122,7 +115,7 @@ function withoutGrid({ spec: { timing } }: ScheduleRow): 'once' | 'delay' | 'no-
   return timing.everyMs === undefined ? 'no-timing' : 'delay'
 }
 
-/** The instants that became a run when their time came, and those of which the ledger no longer knows. */
+/** The instants that became a run when they were due, and those older than the ledger. */
 function* doneOf(schedule: ScheduleRow, instants: readonly number[], now: number): Step<Map<number, LeftInstant>> {
   if (instants.length === 0) return new Map()
   const listed = JSON.stringify(instants)
@@ -137,10 +130,7 @@ function* doneOf(schedule: ScheduleRow, instants: readonly number[], now: number
   return left
 }
 
-/**
- * The ledger keeps what came of an instant for a while. A backfill of a year would repeat everything that ran before that, and
- * nothing would show it.
- */
+/** The ledger keeps the result of an instant for a while. Without this check, a backfill of a year would silently repeat everything that ran before that. */
 function* forgottenOf(schedule: ScheduleRow, unknown: readonly number[], now: number): Step<number[]> {
   const policy = readPolicy((yield* one<{ policy: string }>(findPolicy, schedule.queueId))?.policy ?? '')
   const keptFrom = now - (policy?.retention.ledgerMs ?? Number.POSITIVE_INFINITY)
@@ -151,10 +141,7 @@ function* forgottenOf(schedule: ScheduleRow, unknown: readonly number[], now: nu
   return old.filter((at) => !ranges.some((range) => range.from_at <= at && at <= range.to_at))
 }
 
-/**
- * Why nothing is made for an instant whatever the ledger says. An instant at or after the planned one is not decided yet: the
- * next fire of a worker does that, and a backfilled run would come beside the one it makes.
- */
+/** Why an instant gets no run whatever the ledger says. An instant at or after the planned one is not decided yet: a worker fires it next, and a backfilled run would duplicate it. */
 function outside(schedule: ScheduleRow, at: number): 'due' | 'before-start' | 'after-end' | null {
   const { startAt, endAt } = schedule.spec
   if (startAt !== undefined && at < startAt) return 'before-start'
@@ -162,7 +149,7 @@ function outside(schedule: ScheduleRow, at: number): 'due' | 'before-start' | 'a
   return at >= undecidedFrom(schedule) ? 'due' : null
 }
 
-/** While the schedule is disabled nothing is decided: instants pass. */
+/** While the schedule is paused without end nothing is decided: instants pass. */
 function undecidedFrom({ disabledAt, nextRunAt, pausedUntil }: ScheduleRow): number {
   if (disabledAt !== null) return Number.POSITIVE_INFINITY
   return Math.min(nextRunAt ?? Number.POSITIVE_INFINITY, pausedUntil ?? Number.POSITIVE_INFINITY)
@@ -177,7 +164,7 @@ interface Claimed {
   readonly known: readonly LeftInstant[]
 }
 
-/** Takes the keys of instants; a key that is taken names the run of an earlier backfill. */
+/** Takes the keys of instants; a key in use names the run of an earlier backfill. */
 function* claimed(
   context: StoreContext,
   { id: scheduleId }: ScheduleRow,
@@ -199,10 +186,7 @@ function* claimed(
   return { fresh: claims.filter(isFresh), known }
 }
 
-/**
- * Makes the runs; answers what keeps them. Where a schedule may not overlap they stand one behind the other, oldest first,
- * behind whatever of it is live: nothing is skipped or replaced for them, and no length of the line is too long.
- */
+/** Creates the runs, and returns what holds them back. Without overlap they wait in a row, oldest first, behind the live runs of the schedule: nothing is skipped or replaced for them, and the row has no limit. */
 function* make(
   context: StoreContext,
   schedule: ScheduleRow,
@@ -231,7 +215,7 @@ function* make(
   return keptOf(rows.at(-1) as RunRow)
 }
 
-/** It stands for its nominal instant, which its target is told, and it is never too late for it. */
+/** It has its nominal instant, which its target receives, and is never too late for it. */
 function rowOf(
   schedule: ScheduleRow,
   work: Work,

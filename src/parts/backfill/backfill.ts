@@ -9,7 +9,7 @@ import { instantOutput, outputOf, text } from '../../operations/schema/output-sc
 import { clockNow } from '../../store/statement.ts'
 import { type BackfillAnswer, backfillSchedule } from './backfill-schedule.ts'
 
-/** What a backfill came to. */
+/** The result of a backfill. */
 export interface Backfilled extends Omit<Extract<BackfillAnswer, { answer: 'made' }>, 'answer'> {
   readonly schedule: string
   readonly from: number
@@ -19,16 +19,16 @@ export interface Backfilled extends Omit<Extract<BackfillAnswer, { answer: 'made
 const backfilled = outputOf<Backfilled>()(
   z.strictObject({
     schedule: text('The name of the schedule.'),
-    from: instantOutput('The first instant that was asked for.'),
-    to: instantOutput('The first instant that was not asked for.'),
+    from: instantOutput('The start of the range.'),
+    to: instantOutput('The exclusive end of the range.'),
     made: z
       .array(
         z.strictObject({
-          at: instantOutput('The nominal instant that the run stands for.'),
+          at: instantOutput('The nominal instant of the run.'),
           run: text('The id of the run.'),
         }),
       )
-      .describe('The runs that were made, oldest instant first, which is the order in which they go.'),
+      .describe('The new runs, oldest instant first, which is the order in which they run.'),
     left: z
       .array(
         z.strictObject({
@@ -36,15 +36,15 @@ const backfilled = outputOf<Backfilled>()(
           because: z
             .enum(['has-run', 'made-before', 'forgotten', 'due', 'before-start', 'after-end'])
             .describe(
-              'Why: it became a run when its time came, an earlier backfill made it, it is older than the ledger keeps so that it may have run, it is due and about to be fired, or it lies before the start or after the end of the schedule.',
+              'Why: it became a run when it was due, an earlier backfill created its run, it is older than the ledger keeps and may have run, it is due and will be fired, or it is before the start or after the end of the schedule.',
             ),
-          run: text('The run that stands for it already.').exactOptional(),
+          run: text('The run that it already has.').exactOptional(),
         }),
       )
-      .describe('The instants for which nothing was made.'),
+      .describe('The instants without a new run.'),
     kept: z
       .enum(['held', 'overlap'])
-      .describe('Why they do not all go at once: the schedule is paused, or each waits for the one before it.')
+      .describe('Why they do not all start at once: the schedule is paused, or each waits for the previous one.')
       .exactOptional(),
   }),
 )
@@ -53,7 +53,7 @@ export const backfill = operation({
   noun: 'schedule',
   verb: 'backfill',
   idempotent: true,
-  says: 'Makes runs for the instants of a schedule in a stretch of the past, each of them once, beside its occurrences.',
+  says: 'Create runs for past instants of a schedule, once for each, beside its occurrences.',
   request: 'a backfill',
   effect: 'write',
   scope: 'operate',
@@ -63,13 +63,11 @@ export const backfill = operation({
   doors: everyDoor,
   input: z.strictObject({
     name: scheduleName,
-    from: instant.describe('The first instant of the stretch.'),
-    to: instant.describe('The end of the stretch, itself left out; not after now.'),
+    from: instant.describe('The start of the range.'),
+    to: instant.describe('The exclusive end of the range; not after now.'),
     again: z
       .boolean()
-      .describe(
-        'Whether instants that became runs when their time came, or may have, are done once more. Default: false.',
-      )
+      .describe('Create another run for instants that had, or may have had, one. Default: false.')
       .optional(),
   }),
   output: backfilled,
@@ -93,7 +91,7 @@ export const backfill = operation({
     if (to !== undefined && to > now) {
       problems.push({
         field: 'to',
-        problem: `is ${isoText(to)}, which is to come`,
+        problem: `is ${isoText(to)}, which is in the future`,
         expected: `at most ${isoText(now)}`,
       })
     }
@@ -108,8 +106,8 @@ export const backfill = operation({
 })
 
 const withoutInstants = {
-  once: 'runs once, at an instant of its own',
-  delay: 'counts each instant from the end of the run before, so that it has no past instants',
+  once: 'runs once',
+  delay: 'counts each instant from the end of the previous run, so it has no past instants',
   'no-timing': 'has no timing of its own',
 } as const
 
@@ -122,7 +120,7 @@ function problemOf(answer: Extract<BackfillAnswer, { answer: 'too-many' | 'no-in
   const many = `${countIsAtLeast ? 'at least ' : ''}${count.toLocaleString('en')}`
   return {
     field: 'to',
-    problem: `ends a stretch of ${many} instants`,
+    problem: `is the end of a range of ${many} instants`,
     expected: `at most ${most.toLocaleString('en')} at a time, which ends at ${isoText(fitsUntil)}`,
   }
 }

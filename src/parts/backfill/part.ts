@@ -1,7 +1,7 @@
 import type { Part } from '../../part.ts'
 import { backfill as verb } from './backfill.ts'
 
-/** Backfill: runs for instants of a schedule that are over. */
+/** Backfill: runs for past instants of a schedule. */
 export const backfill = {
   name: 'backfill',
   nouns: {
@@ -12,7 +12,7 @@ export const backfill = {
   },
   origins: {
     backfill: {
-      sentence: () => 'A backfill made up for a past instant of its schedule; that does not move its occurrences.',
+      sentence: () => 'A backfill created it for a past instant of its schedule; that does not move its occurrences.',
       asked: 'by hand',
     },
   },

@@ -1,9 +1,6 @@
 import type { Migration } from '../../store/migrations/migration.ts'
 
-/**
- * What is looked after by files: the source of a schedule, a queue or a token, what of each source was applied last and
- * ever, and the files with which something is wrong.
- */
+/** Config files: the source that manages a schedule, a queue or a token, the content of each source now and before, and faulty files. */
 export const config: Migration = {
   version: 7,
   name: 'config',

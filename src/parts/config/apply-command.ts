@@ -28,26 +28,26 @@ interface ApplyFlags extends ServerFlags {
   readonly file?: string
 }
 
-/** Applies a file to a store, which is made if it is not there and the file is sound. */
+/** Applies a file to a store, which is created if it does not exist and the file is valid. */
 export async function apply(
   given: Readonly<Record<string, unknown>>,
   { world, isJudged }: { readonly world: World; readonly isJudged: boolean },
 ): Promise<number> {
   const flags = given as unknown as ApplyFlags
-  refuseServer('apply', 'A file is read and trusted on the machine that has it.', flags, world)
+  refuseServer('apply', 'Apply a file on the machine that has it.', flags, world)
   const place = locateStore(flags.store, world)
   refuseForeignLocation(place, world)
   refuseStraySchema(place, flags.schema)
   const path = configPath(flags.file, place, world)
   const opening = openingOf(flags, place)
   const isRehearsal = flags.dryRun === true
-  // Read once: what a shell hands over cannot be read again, and what is judged is what is applied.
+  // Read once: a pipe cannot be read again, and the checked text must be the applied one.
   const file = await readConfigFile(path)
   const trustBy = ({ kinds, sections }: OperationContext) =>
     new Trust(world.env, { kinds, sections, found: flags.file === undefined ? path : null })
   const applied = (context: OperationContext) =>
     appliedBy(context, file, flags, isRehearsal || isJudged ? 'rehearsal' : { trust: trustBy(context), judges: 'all' })
-  // Where there is no store, a file that is refused makes none, and neither does a rehearsal.
+  // Without a store, a refused file creates none, and neither does a dry run.
   if (!place.exists || isJudged) await onStore(world, { store: 'memory:' }, applied)
   if (isJudged) return exitOk
   const session = await withProgress(
@@ -72,7 +72,7 @@ export async function apply(
 }
 
 function noteTrust(flags: ApplyFlags, { stderr, env, own }: World): void {
-  const says = spelled('it is not applied before you trust what it starts: belfry trust', own, flags as Naming)
+  const says = spelled('the file is not applied until you trust what it starts: belfry trust', own, flags as Naming)
   stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${says}\n`)
 }
 

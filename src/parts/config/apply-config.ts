@@ -30,14 +30,14 @@ const saveContent = both(
     on conflict (ns, source, hash) do update set applied_at = excluded.applied_at`,
 )
 
-/** The content of a file, read and found sound: what it is, and the entries of each section by its name. */
+/** The validated content of a file: its identity, and the entries of each section by name. */
 export interface NewConfig {
   readonly source: string
-  /** Of the text, so that the same text is known again. */
+  /** The hash of the text. */
   readonly hash: string
-  /** Of the text with the programs that it means where it lies: in another folder the same text means others. */
+  /** The hash of the text with its resolved programs: in another folder the same text means other programs. */
   readonly placedHash?: string
-  /** Where the file lies, for people. */
+  /** The path of the file, shown to people. */
   readonly file: string
   readonly queues: readonly QueueEntry[]
   readonly schedules: readonly ScheduleSpec[]
@@ -46,13 +46,12 @@ export interface NewConfig {
 
 export interface ConfigOptions {
   readonly actor: Actor
-  /** Whether it may delete more than half of what its source made. */
+  /** Whether it may delete more than half of what its source created. */
   readonly yes?: boolean
-  /** Whether it takes over schedules of other content that no file looks after. */
+  /** Whether it takes over schedules with other fields that no file manages. */
   readonly adopt?: boolean
 }
 
-/** What came of the entries of each section, by its name. */
 export interface ConfigApplied {
   readonly queues: readonly QueueApplied[]
   readonly schedules: readonly ScheduleApplied[]
@@ -63,17 +62,14 @@ interface Entry {
   readonly name: string
 }
 
-/** A section, what the file names in it, and what its source looks after that the file no longer names. */
+/** A section: the entries of the file, and what its source manages that the file no longer names. */
 interface Turn {
   readonly section: KeptSection<Entry, AppliedEntry>
   readonly entries: readonly Entry[]
   readonly gone: readonly string[]
 }
 
-/**
- * Makes what a source looks after be as its file says, in one transaction. It deletes only what that source made, and only
- * because the file no longer names it: what has been changed in the store since is not a reason to write it again.
- */
+/** Applies the content of a source in one transaction. It deletes only what that source created, and only because the file no longer names it; changes in the store since are no reason to write again. */
 export function* applyConfig(
   context: StoreContext,
   config: NewConfig,
@@ -90,7 +86,7 @@ export function* applyConfig(
   const applying = { context, source, actor: options.actor, adopt: options.adopt ?? false }
   const applied = new Map<string, AppliedEntry[]>()
   for (const turn of turns) applied.set(turn.section.name, yield* applyEntries(applying, turn))
-  // The other way round: nothing is deleted before what names it.
+  // In reverse order: nothing is deleted before what names it.
   for (const turn of turns.toReversed()) applied.get(turn.section.name)?.push(...(yield* leaveEntries(applying, turn)))
   yield* remember(applying, config, [...applied.values()].flat())
   return Object.fromEntries(applied) as unknown as ConfigApplied
@@ -107,7 +103,7 @@ function check({ source, hash, placedHash = hash, file }: NewConfig, { actor }: 
 
 const namesMax = 100
 
-/** What is to do in a section. A file that was cut short, or is another's, must not delete most of what its source made. */
+/** The work in a section. A file that was truncated, or is the wrong one, must not delete most of what its source created. */
 function* turnOf(
   context: StoreContext,
   section: Turn['section'],
@@ -122,13 +118,13 @@ function* turnOf(
     return { section, entries, gone }
   const noun = section.name.replace(/s$/, '')
   const which = kept.length === 1 ? `the only ${noun}` : `${gone.length} of the ${kept.length} ${section.name}`
-  throw new BelfryError('conflict', `It would delete ${which} that source ${source} made; nothing was changed.`, {
-    hint: 'If that is meant: `belfry apply --yes`.',
+  throw new BelfryError('conflict', `It would delete ${which} that source ${source} created; nothing was changed.`, {
+    hint: 'To delete them: `belfry apply --yes`.',
     details: { source, deletes: gone.slice(0, namesMax), of: kept.length },
   })
 }
 
-/** Also those that the file no longer names: they are written too, and later they would be out of order. */
+/** Includes entries that the file no longer names: they are written too, and locking them later would break the lock order. */
 function lockedBy(locks: 'queues' | 'schedules', turns: readonly Turn[]): string[] {
   return turns
     .filter(({ section }) => section.locks === locks)
@@ -160,7 +156,7 @@ function* remember(
   const now = yield* clockNow()
   yield* run(saveSource, ns, source, hash, file, now, actor.name, actor.door)
   for (const known of new Set([hash, placedHash])) yield* run(saveContent, ns, source, known, now)
-  // How many came to what: what became of each one stands in a line of its own.
+  // Counts only: each entry has its own audit line.
   const detail: Record<string, number | string> = { file }
   for (const { answer } of applied) detail[answer] = Number(detail[answer] ?? 0) + 1
   yield* writeAudit(context, { actor, verb: 'config.apply', subject: `source ${source}`, detail }, now)

@@ -21,19 +21,15 @@ export interface FileRequest {
   readonly onlyNew?: boolean
 }
 
-/**
- * A file is judged for what it says first, and then for whether it is trusted; a rehearsal starts nothing and needs no trust.
- * A person who waits hears of everything that is wrong. A worker looks only at the outline before trust: its other work waits
- * meanwhile, and the author of an untrusted file decides how long the rest takes.
- */
+/** A file is validated first and then checked for trust; a dry run starts nothing and needs no trust. A waiting person gets every problem. A worker checks only the outline before trust: the author of an untrusted file must not decide how long the worker is blocked. */
 export type Trusting = { readonly trust: Trust; readonly judges: 'all' | 'outline' } | 'rehearsal'
 
-/** Names a file for people and for whoever looks from another machine. */
+/** The path of a file as it is shown, also on other machines. */
 export function placeOfFile(path: string): string {
   return `${hostname()}:${path}`
 }
 
-/** Reads a file and applies it, all of it or nothing. */
+/** Reads a file and applies it, all or nothing. */
 export async function applyFile(context: OperationContext, request: FileRequest, trust: Trust): Promise<ConfigWritten> {
   return applyRead(context, await readConfigFile(request.path), request, { trust, judges: 'all' })
 }
@@ -46,7 +42,7 @@ export async function applyRead(
 ): Promise<ConfigWritten> {
   const document = file.document ?? (await documentOfNothing(context, file, yes === true))
   const told = onlyGiven({ file: placeOfFile(file.path), yes, adopt, onlyNew })
-  // What a file names relative to itself means the same wherever it is applied from.
+  // Paths relative to the file mean the same wherever it is applied from.
   const folder = dirname(file.path)
   const applied = async (store: OperationContext['store']) => {
     const call = (input: object) => apply.call({ ...context, store, folder }, input)
@@ -60,7 +56,7 @@ export async function applyRead(
   }
   if (trusting !== 'rehearsal' && !isTrusted(file, trusting.trust)) {
     if (trusting.judges === 'outline') refuseOutline({ ...document, ...told })
-    // A user who trusts the file is to know that it can be applied.
+    // Check first, so that a user who trusts the file knows that it can be applied.
     else await applied(context.store.rehearsal())
     refuseUntrusted(file, trusting.trust)
   }
@@ -69,7 +65,7 @@ export async function applyRead(
 
 const entriesLookedAtMax = 1_000
 
-/** What a file names relative to itself lies beside it, on this machine: what is not there is refused before it is stored. */
+/** Relative paths are beside the file, on this machine: a missing one is refused before it is stored. */
 function absentPrograms(document: Readonly<Record<string, unknown>>, context: OperationContext): Problem[] {
   return sectionsWith(context.sections).flatMap(({ name, absent }) => {
     const entries = absent === undefined ? [] : Object.entries(document[name] ?? {}).slice(0, entriesLookedAtMax)
@@ -77,30 +73,27 @@ function absentPrograms(document: Readonly<Record<string, unknown>>, context: Op
   })
 }
 
-/** Refuses a file whose sections are wrong, without a look at what lies inside of them. */
+/** Refuses a file with wrong sections, without reading their entries. */
 function refuseOutline(document: object): void {
   const { input, request } = apply
   refuse(subjectOf(request), read(input, document, request).problems)
 }
 
-/**
- * A file that is gone or empty names no source. Most often it is a mistake: of a deployment, of an editor. It is done as it
- * says, which is to delete everything, only when somebody says that this is meant.
- */
+/** A missing or empty file names no source and is most often a mistake of a deployment or an editor. It would delete everything, so that needs a confirmation. */
 async function documentOfNothing(context: OperationContext, { path, isThere }: ConfigFile, yes: boolean) {
   const { sources } = await list.call(context, {})
   const [first, second] = sources.filter(({ file }) => file === placeOfFile(path))
   const what = isThere ? `${path} is empty` : `There is no file ${path}`
-  const about = (rest: string) => ({ file: path, problem: `${isThere ? 'is empty' : 'is not there'}${rest}` })
+  const about = (rest: string) => ({ file: path, problem: `${isThere ? 'is empty' : 'does not exist'}${rest}` })
   if (first === undefined) {
-    throw new BelfryError(isThere ? 'invalid' : 'not-found', `${what}, and nothing was ever applied from it.`, {
-      hint: 'Write one: a source, and queues, schedules or tokens beneath it. See docs/config.md.',
-      details: about(', and nothing was ever applied from it'),
+    throw new BelfryError(isThere ? 'invalid' : 'not-found', `${what}, and it was never applied.`, {
+      hint: 'Write one: a source, and queues, schedules or tokens. See docs/config.md.',
+      details: about(', and it was never applied'),
     })
   }
   if (yes && second === undefined) return { source: first.source }
-  throw new BelfryError('conflict', `${what}; what source ${first.source} made from it stays as it is.`, {
-    hint: 'If all of it is to be deleted: `belfry apply --yes`',
-    details: { ...about(`; what source ${first.source} made from it stays as it is`), source: first.source },
+  throw new BelfryError('conflict', `${what}; everything that source ${first.source} created is unchanged.`, {
+    hint: 'To delete all of it: `belfry apply --yes`',
+    details: { ...about(`; everything that source ${first.source} created is unchanged`), source: first.source },
   })
 }

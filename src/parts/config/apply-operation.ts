@@ -24,7 +24,7 @@ import type { QueueApplied } from './sections/queues-section.ts'
 import type { ScheduleWritten } from './sections/schedules-section.ts'
 import type { TokenApplied } from './sections/token-scopes-section.ts'
 
-/** What became of the entries of each section. */
+/** The results for the entries of each section. */
 interface SectionsWritten {
   readonly queues: readonly (EntryWritten & Pick<QueueApplied, 'answer'>)[]
   readonly schedules: readonly ScheduleWritten[]
@@ -32,15 +32,11 @@ interface SectionsWritten {
 }
 
 export interface ConfigWritten extends SectionsWritten, StoredFields<AddedToConfig> {
-  /**
-   * `unchanged`: all was as the file says. `current` and `older` are answers to a request for new content only: the source has
-   * this content, or had it before it got what it has now.
-   */
+  /** `unchanged`: the store already matched the file. With `onlyNew`, `current`: the source has this content now; `older`: it had this content before its current one. */
   readonly answer: 'applied' | 'unchanged' | 'current' | 'older'
   readonly source: string
-  /** When the source got this content before, where that is the answer. */
+  /** With `older`: when the source last had this content. */
   readonly appliedAt: number | null
-  /** What a person may want to know besides. */
   readonly notes: readonly string[]
 }
 
@@ -48,56 +44,53 @@ const configWritten = outputOf<ConfigWritten>()(
   openOutput('config', {
     answer: z
       .enum(['applied', 'unchanged', 'current', 'older'])
-      .describe('What came of it; current and older are answers to a request for new content only.'),
+      .describe('The result; current and older only with onlyNew.'),
     source: text('The source of the file.'),
-    appliedAt: instantOutput('When the source got this content before, where that is the answer.').nullable(),
+    appliedAt: instantOutput('With older: when the source last had this content.').nullable(),
     queues: z
       .array(z.strictObject(entryOutput(['created', 'updated', 'unchanged', 'left'])))
-      .describe('Queues; one that is left is no longer looked after, and stays as it is.'),
+      .describe('Queues; left: no longer managed by a file, and unchanged.'),
     schedules: z
       .array(
         z.strictObject({
           ...entryOutput(['created', 'updated', 'unchanged', 'deleted']),
-          inWords: text('What it says, in a few sentences; null where it was deleted.').nullable(),
+          inWords: text('The schedule in a few sentences; null: it was deleted.').nullable(),
         }),
       )
       .describe('Schedules.'),
     tokens: z
       .array(z.strictObject(entryOutput(['set', 'unchanged', 'absent', 'left'])))
-      .describe('Tokens; one that is absent gets its scope when it is made.'),
-    notes: z.array(advice()).describe('What a person may want to know besides.'),
+      .describe('Tokens; absent: the token gets its scope when it is created.'),
+    notes: z.array(advice()).describe('Notes.'),
   }),
 )
 
 const doors: Doors = {
   library: true,
-  cli: 'A file is read by `belfry apply`, which calls it.',
+  cli: 'Use `belfry apply`, which reads a file and calls this.',
   http: true,
-  mcp: 'A model writes schedules one by one; a whole file is for the person who looks after it.',
+  mcp: 'A model writes schedules one by one; only a person applies a whole file.',
 }
 
 export const apply = operation({
   noun: 'config',
   verb: 'apply',
-  says: 'Makes what a source looks after be as its file says, all of it or nothing; says what changed.',
+  says: 'Apply the configuration of a source, all or nothing, and answer what changed.',
   request: 'a configuration',
   effect: 'destructive',
   scope: 'admin',
   rehearses: true,
   input: openInput('config', {
     ...documentShape,
-    file: z.string().min(1).max(fileLengthMax).describe('Where the file lies, for people.').optional(),
-    yes: z
-      .boolean()
-      .describe('Whether it may delete more than half of what its source made. Default: false.')
-      .optional(),
+    file: z.string().min(1).max(fileLengthMax).describe('The path of the file, shown to people.').optional(),
+    yes: z.boolean().describe('Allow deleting more than half of what its source created. Default: false.').optional(),
     adopt: z
       .boolean()
-      .describe('Whether it takes over schedules that were made by hand and say something else. Default: false.')
+      .describe('Take over schedules that were created by hand with other fields. Default: false.')
       .optional(),
     onlyNew: z
       .boolean()
-      .describe('Whether content that the source has, or had before, is left alone. Default: false.')
+      .describe('Do nothing for content that the source has, or had before. Default: false.')
       .optional(),
   }),
   takes: [],
@@ -144,14 +137,14 @@ function hashesOf({ sections }: OperationContext, content: object, { entries }: 
   return { hash, placedHash: contentHash({ hash, targets: Object.assign({}, ...placed) }) }
 }
 
-/** Of what is said, not of how: spaces, comments and the order of names make no other content. */
+/** The hash of the content, not of the text: spaces, comments and the order of names do not count. */
 function contentHash(content: object): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(content)))
     .digest('hex')
 }
 
-/** The same with its fields in one order, whatever order they were written in. */
+/** The same value with its fields in one order. */
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (!isRecord(value)) return value
@@ -160,8 +153,8 @@ export function sorted(value: unknown): unknown {
 }
 
 /**
- * What the source has or had. What it has is new all the same in a folder where it never lay: a release that is unpacked
- * beside the one before would else go on with the programs of a folder that is deleted next.
+ * Whether the source has or had this content. The same content in another folder counts as new: otherwise a release that is
+ * unpacked beside the previous one would keep the programs of a folder that is about to be deleted.
  */
 async function knownContent({ store }: OperationContext, source: string, { hash, placedHash }: Hashes) {
   const appliedAt = await store.look(configApplied, source, hash)
@@ -193,7 +186,7 @@ function writtenOf(context: OperationContext, { source, read, applied }: Applied
     notes: [
       ...sections.flatMap((section) => section.notes?.(applied[section.name] ?? []) ?? []),
       ...unsaidQueues(read).map(
-        (name) => `The file says nothing of queue ${name}: it is made with a ceiling of 1 where it is not there.`,
+        (name) => `The file does not define queue ${name}: if it does not exist, it is created with a ceiling of 1.`,
       ),
     ],
   }
@@ -203,7 +196,7 @@ function isChange({ answer }: AppliedEntry): boolean {
   return answer !== 'unchanged' && answer !== 'absent'
 }
 
-/** What became of all entries, each with the noun of its section. */
+/** All entries with their results, each with the noun of its section. */
 export function entriesOf(written: ConfigWritten): (EntryWritten & { readonly noun: string })[] {
   const { answer: _, source, appliedAt, notes, ...sections } = written
   return Object.entries(sections as unknown as Readonly<Record<string, readonly EntryWritten[]>>).flatMap(

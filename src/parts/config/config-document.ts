@@ -12,9 +12,9 @@ import { type QueueEntry, queues } from './sections/queues-section.ts'
 import { schedules } from './sections/schedules-section.ts'
 import { tokens } from './sections/token-scopes-section.ts'
 
-/** What a file says besides its sections, and the sections that come without any other part. */
+/** The fields of a file besides its sections, and the sections that need no other part. */
 export const documentShape = {
-  source: name.describe('Names whoever looks after what the file makes; it deletes only what the same source made.'),
+  source: name.describe('The name of this source; the file manages, and deletes, only what the same source created.'),
   queues: sectionInput(queues).optional(),
   schedules: sectionInput(schedules).optional(),
   tokens: sectionInput(tokens).optional(),
@@ -25,20 +25,19 @@ export const documentShape = {
         .optional(),
       behindProxy: z
         .boolean()
-        .describe('Whether it listens beyond this machine too, for a proxy with TLS in front of it. Default: false.')
+        .describe('Allow an address that other machines can reach, for a proxy with TLS in front. Default: false.')
         .optional(),
-      hosts: z.array(z.string().min(1)).readonly().describe('More hosts that requests may be addressed to.').optional(),
+      hosts: z.array(z.string().min(1)).readonly().describe('Accept these Host headers too.').optional(),
     })
-    .describe('How a worker that reads the file serves HTTP; what is said where it is started goes before it.')
+    .describe('How a worker that reads the file serves HTTP; its flags take precedence.')
     .optional(),
 }
 
-/** The sections of a file in the order in which they are applied: what a schedule names is there before the schedule. */
+/** The sections in the order in which they are applied: what a schedule names is created before the schedule. */
 export function sectionsWith(others: readonly AnySection[]): readonly AnySection[] {
   return [queues, ...others, schedules, tokens]
 }
 
-/** The sections of a file, by their names. */
 export type Sections = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>
 
 interface Entry {
@@ -46,23 +45,22 @@ interface Entry {
 }
 
 export interface ReadDocument {
-  /** The entries of each section, by its name. */
   readonly entries: Readonly<Record<string, readonly Entry[]>>
   readonly problems: readonly Problem[]
 }
 
-/** Reads all sections of a file, and tells what is wrong with any of them by its place in the file. */
+/** Reads all sections of a file, and reports every problem by its path in the file. */
 export async function readDocument(context: OperationContext, document: Sections): Promise<ReadDocument> {
   const sections = sectionsWith(context.sections)
   const problems = sections.flatMap((section) => tooMany(section, document))
-  // They would keep all other work waiting while they are read, let alone written.
+  // So many entries would block all other work while they are read and written.
   if (problems.length > 0) return { entries: {}, problems }
   const entries: Record<string, readonly Entry[]> = {}
   for (const section of sections) entries[section.name] = await readSection(context, section, { document, problems })
   return { entries, problems }
 }
 
-/** Reads the entries of a section until there are as many problems as a refusal holds: what follows would be read in vain. */
+/** Reads the entries of a section until a refusal is full. */
 async function readSection(
   context: OperationContext,
   section: AnySection,
@@ -77,9 +75,9 @@ async function readSection(
   const found: Entry[] = []
   for (const [named, content] of given) {
     if (problems.length >= problemsMax) {
-      const problem = `has ${given.length - found.length} that were not read`
-      // Behind a hundred others it would not be shown.
-      problems.unshift({ field: section.name, problem, expected: 'what is wrong before them mended first' })
+      const problem = `has ${given.length - found.length} entries that were not read`
+      // After a hundred others it would not be shown.
+      problems.unshift({ field: section.name, problem, expected: 'the problems before them to be corrected first' })
       break
     }
     if (found.length % entriesInTurnMax === 0) await nextTurn()
@@ -92,7 +90,7 @@ async function readSection(
         problem: `has a name that ${problem}`,
         expected,
       })),
-      // What is wrong with the name is told once.
+      // A bad name is reported once.
       ...placed(`${section.name}.${named}`, ofName.length === 0 ? own : own.filter(({ field }) => field !== 'name')),
     )
   }
@@ -100,21 +98,21 @@ async function readSection(
 }
 
 const entriesMax = 1_000
-/** How many entries are read before the rest of the process has its turn. */
+/** How many entries are read before the event loop gets its turn. */
 const entriesInTurnMax = 50
 
 function tooMany({ name: field }: AnySection, document: Sections): Problem[] {
   const { length } = Object.keys(document[field] ?? {})
-  const expected = `at most ${entriesMax}; another file with another source may have the rest`
+  const expected = `at most ${entriesMax}; put the rest into another file with another source`
   return length > entriesMax ? [{ field, problem: `has ${length} of them`, expected }] : []
 }
 
-/** Places the problems of an entry in the whole file: `schedules.nightly.cron`. */
+/** Prefixes the fields of an entry's problems with its path in the file: `schedules.nightly.cron`. */
 export function placed(where: string, problems: readonly Problem[]): Problem[] {
   return problems.map(({ field, ...rest }) => ({ field: field === '' ? where : `${where}.${field}`, ...rest }))
 }
 
-/** The queues that schedules name and the file says nothing of: they are made as queues are that work names by chance. */
+/** The queues that schedules name and the file does not define: they are created with the smallest ceiling. */
 export function unsaidQueues({ entries }: ReadDocument): string[] {
   const said = new Set((entries.queues as readonly QueueEntry[]).map(({ name: queue }) => queue))
   const named = new Set(

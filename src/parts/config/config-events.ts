@@ -2,7 +2,7 @@ import { type EventLines, errorSentence } from '../../engine/events.ts'
 
 declare module '../../engine/events.ts' {
   interface EngineEvents {
-    /** A file that looks after queues and schedules was applied, or was found to be applied already. */
+    /** A config file was applied, or its source already had its content. */
     'config.applied': {
       readonly file: string
       readonly source: string
@@ -21,13 +21,13 @@ export const lines: EventLines<'config.applied' | 'config.refused'> = {
     level: 'info',
     say: ({ file, source, answer, created, updated, deleted }) =>
       answer === 'applied'
-        ? `The file ${file} was applied for source ${source}: ${created} created, ${updated} updated, ${deleted} deleted.`
+        ? `Config file ${file} was applied for source ${source}: ${created} created, ${updated} updated, ${deleted} deleted.`
         : answer === 'older'
-          ? `The file ${file} says what source ${source} had before it got what it has now, so it was left alone; \`belfry apply\` goes back to it.`
-          : `The file ${file} says what source ${source} has.`,
+          ? `Config file ${file} has content that source ${source} had before its current one, so it was not applied; \`belfry apply\` goes back to it.`
+          : `Config file ${file} has the current content of source ${source}.`,
   },
   'config.refused': {
     level: 'error',
-    say: ({ file, error }) => `The file ${file} was not applied, and nothing was changed: ${errorSentence(error)}`,
+    say: ({ file, error }) => `Config file ${file} was not applied, and nothing was changed: ${errorSentence(error)}`,
   },
 }

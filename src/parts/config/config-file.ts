@@ -19,20 +19,17 @@ import { BelfryError } from '../../core/error.ts'
 import { NoRegularFile, openToRead } from '../../doors/open-to-read.ts'
 import { bytesMax, levelsMax, tokensInTurnMax, tokensMax, tokensOf } from './document-bounds.ts'
 
-/** A file as it was read: a record of what it says, or nothing at all. */
+/** A file as it was read: a record, or nothing. */
 export interface ConfigFile {
   readonly path: string
-  /** `null` where there is no file, or nothing in it. */
+  /** `null`: there is no file, or it is empty. */
   readonly document: Readonly<Record<string, unknown>> | null
-  /** Of the very text, since trust is given to that. */
+  /** The hash of the exact text, because trust is given to that. */
   readonly hash: string
   readonly isThere: boolean
 }
 
-/**
- * Reads a file. Whatever is not YAML with named parts is refused with its line and column. A worker reads the same file
- * again and again, so that the same text is not parsed twice.
- */
+/** Reads a file. Anything but a YAML mapping is refused with its line and column. A worker reads the same file repeatedly, so unchanged text is not parsed again. */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
   const text = await textOf(path)
   const hash = hashOf(text ?? '')
@@ -50,7 +47,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
   }
 }
 
-/** What the last text came to: a worker looks at the same file again and again. */
+/** The result for the last text. */
 let last: ConfigFile | (Omit<ConfigFile, 'document'> & { readonly error: BelfryError }) | null = null
 
 export function hashOf(text: string): string {
@@ -68,12 +65,12 @@ async function textOf(path: string): Promise<string | null> {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     if (code === 'EISDIR') throw refused(path, 'is a folder', 'a file with YAML in it')
-    if (error instanceof TypeError) throw refused(path, 'is no text in UTF-8', 'YAML in UTF-8')
-    throw faulty({ file: path }, `cannot be read: ${message}.`, 'See to the rights of the file.', 'unavailable')
+    if (error instanceof TypeError) throw refused(path, 'is not UTF-8', 'YAML in UTF-8')
+    throw faulty({ file: path }, `cannot be read: ${message}.`, 'Check the permissions of the file.', 'unavailable')
   }
 }
 
-/** No more than is needed to see that it is too much. */
+/** Reads one byte more than allowed at most. */
 async function bytesOf(path: string): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of createReadStream('', { fd: openToRead(path), end: bytesMax })) chunks.push(chunk)
@@ -84,23 +81,19 @@ async function documentOf(path: string, text: string): Promise<ConfigFile['docum
   const tokens = await tokensOf(text)
   if (tokens === 'too-deep') throw tooDeep(path)
   if (tokens === 'too-many') {
-    throw refused(
-      path,
-      `has more than ${tokensMax} words and signs`,
-      'less; another file with another source may have the rest',
-    )
+    throw refused(path, `has more than ${tokensMax} tokens`, 'less; put the rest into another file with another source')
   }
   try {
     return recordOf(path, await parsedOf(path, { text, tokens }))
   } catch (error) {
-    // What lies inside each other is read by functions that call each other.
+    // Nested values are read by recursive functions.
     if (error instanceof RangeError) throw tooDeep(path)
     throw error
   }
 }
 
 function tooDeep(path: string): BelfryError {
-  return refused(path, 'has parts too deep inside each other', `at most ${levelsMax} levels`)
+  return refused(path, 'is nested too deeply', `at most ${levelsMax} levels`)
 }
 
 interface Tokenized {
@@ -125,30 +118,30 @@ interface Reading {
   readonly lines: LineCounter
 }
 
-/** What a part of the file says. It is judged and taken over in one walk. */
+/** The value of a node, checked and copied in one walk. */
 function saidBy(node: unknown, reading: Reading): unknown {
   const { path } = reading
   if (isScalar(node)) {
     const inexact = inexactNumber(node)
     if (inexact === null) return node.value
-    throw refused(path, `has the number ${inexact}, which would not be kept exactly`, `a text: "${inexact}"`)
+    throw refused(path, `has the number ${inexact}, which cannot be stored exactly`, `a text: "${inexact}"`)
   }
   if (isMap(node)) return recordIn(node, reading)
   if (isSeq(node)) return node.items.map((item) => saidBy(item, reading))
-  // An alias stands for something else in the file, which a person who reads it and trusts it easily misses.
-  if (isAlias(node)) throw refused(path, `has the alias *${node.source}`, 'what is meant, written out')
+  // An alias stands for another part of the file, which a person who reads and trusts it easily misses.
+  if (isAlias(node)) throw refused(path, `has the alias *${node.source}`, 'the value itself')
   return null
 }
 
-/** Names are texts in what is read afterwards: 1 and "1" are the same there, and one of the two would be lost. */
+/** Names become text: 1 and "1" would be the same name, and one of the two would be lost. */
 function recordIn({ items }: YAMLMap, reading: Reading): Readonly<Record<string, unknown>> {
   const { path, lines } = reading
   const record: Record<string, unknown> = {}
   for (const { key, value } of items) {
-    // It would become the name that it looks like, and to write that down costs more than to read the file.
+    // It would become a long name, and writing that costs more than reading the file.
     if (isCollection(key)) throw refused(path, 'has a list or a record as a name', 'a text')
     const name = String(saidBy(key, reading) ?? '')
-    // A record drops it without a word.
+    // A record drops it silently.
     if (name === '__proto__') throw refused(path, 'has the name __proto__', 'another name')
     if (Object.hasOwn(record, name)) {
       const { line, col: column } = lines.linePos((key as Scalar).range?.[0] ?? 0)
@@ -160,7 +153,7 @@ function recordIn({ items }: YAMLMap, reading: Reading): Readonly<Record<string,
   return record
 }
 
-/** The parser makes an error of each thing that is wrong; to write down where it was made costs more than to make it. */
+/** The parser creates an error for each problem; capturing its stack costs more than the parsing. */
 function withoutStacks<Result>(parse: () => Result): Result {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
@@ -171,10 +164,10 @@ function withoutStacks<Result>(parse: () => Result): Result {
   }
 }
 
-// Errors in full would each look for their line from the beginning of the file, and names be compared each with each.
+// Full errors would each search for their line from the start, and unique names would be compared pairwise.
 const readAs = { version: '1.2', merge: false, uniqueKeys: false, prettyErrors: false } as const
 
-/** The documents that the words and signs of a text make: the first, and a second one that is refused. */
+/** The documents of a text: the first, and a second one that is refused. */
 async function partsOf(tokens: readonly string[], lines: LineCounter): Promise<CST.Token[]> {
   const parser = new Parser(lines.addNewLine)
   const parts: CST.Token[] = []
@@ -192,18 +185,16 @@ async function partsOf(tokens: readonly string[], lines: LineCounter): Promise<C
 
 interface Parts {
   readonly parts: readonly CST.Token[]
-  /** Of the whole text. */
   readonly length: number
 }
 
-/** What the one document says. */
 function composed(path: string, { parts, length }: Parts, lines: LineCounter): Document {
   const documents = new Composer(readAs).compose(parts, true, length)
   const first = documents.next().value as Document.Parsed
   const second = first.errors.length === 0 ? (documents.next().value as Document.Parsed | undefined) : undefined
   if (second === undefined) return first
   const { line, col: column } = lines.linePos(second.range[0])
-  const hint = 'Write one document; another file with another source may have the rest.'
+  const hint = 'Write one document; put the rest into another file with another source.'
   throw faulty({ file: path, line, column }, 'a second document begins.', hint)
 }
 
@@ -217,23 +208,23 @@ function recordOf(path: string, document: unknown): ConfigFile['document'] {
   )
 }
 
-/** An integer with more digits than a number here has: reading it makes another one of it. */
+/** An integer with too many digits: reading it would change it. */
 function inexactNumber({ value, source = '' }: Scalar): string | null {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return null
   return /^[-+]?\d+$/.test(source) ? source : null
 }
 
-/** The first line of what the parser says; below it are lines of the file. */
+/** The first line of the parser's message; below it are lines of the file. */
 function sentence(message: string): string {
   return `${(message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '').replace(/[.:]$/, '')}.`
 }
 
 function hintFor(code: string, text: string, line = 0): string {
   const said = text.split('\n')[line - 1] ?? ''
-  // The calendar that people write most often is the one that YAML takes for something else.
-  if (/:\s*[*&@%`]/.test(said)) return `Put what begins with a sign into quotes: cron: '*/5 * * * *'.`
+  // The most common cron text is one that YAML reads as something else.
+  if (/:\s*[*&@%`]/.test(said)) return `Put text that begins with a special character into quotes: cron: '*/5 * * * *'.`
   if (code === 'TAB_AS_INDENT') return 'Indent with spaces.'
-  return 'Mend the file; nothing of it was applied.'
+  return 'Correct the file; nothing of it was applied.'
 }
 
 function refused(path: string, problem: string, expected: string): BelfryError {
@@ -246,7 +237,7 @@ interface Fault {
   readonly column?: number
 }
 
-/** A file that cannot be used. Its details have the problem apart from the file, for a command line that tells it with others. */
+/** A file that cannot be used. Its details have the problem without the path, for a command line that reports it with others. */
 function faulty(
   where: Fault,
   sentence: string,

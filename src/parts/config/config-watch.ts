@@ -9,7 +9,7 @@ import { type ConfigFile, readConfigFile } from './config-file.ts'
 import { noteConfigFault } from './read-configs.ts'
 import { isTrusted, type Trust } from './trusted-files.ts'
 
-/** What a watch tells: that a file was applied, or why it was not. */
+/** The events of a watch: a file was applied, or why it was not. */
 export type ConfigNews =
   | { readonly what: 'applied'; readonly file: string; readonly written: ConfigWritten }
   | { readonly what: 'refused'; readonly file: string; readonly error: BelfryError }
@@ -21,27 +21,24 @@ interface Watched {
   readonly tell: (news: ConfigNews) => void
 }
 
-/** An event of the file system may be lost, as on a network drive, or when a folder is swapped for another; then it is seen by this. */
+/** A file notification may be lost, on a network drive or when a folder is swapped; polling finds the change then. */
 const lookMs = 30_000
 /** Editors and deployments write in several steps. */
 const settledMs = 200
 
-/**
- * Applies a file, and again when it changes. It is the file that decides: what somebody has changed in the store since is
- * never a reason to apply it again, and content that the source had before is not brought back by a restart.
- */
+/** Applies a file, and again when it changes. Only the file decides: a change in the store is no reason to apply it again, and a restart does not bring back content that the source had before. */
 export class ConfigWatch {
   readonly #watched: Watched
   readonly #clock: Clock
-  /** The content that was applied last, or was found to be known. */
+  /** The content that was applied last, or was already known. */
   #done: string | null = null
-  /** The content that was there at first: a restart is no change of it. */
+  /** The content at the start: a restart is no change. */
   #first: string | null = null
-  /** The content that is not trusted, and how it was refused. */
+  /** The content that is not trusted, and its refusal. */
   #untrusted: { readonly content: string; readonly error: unknown } | null = null
-  /** What is wrong, as it was told here. */
+  /** The fault as it was last reported here. */
   #told: string | null = null
-  /** The same, as the store knows it; what an earlier process left there nobody knows. */
+  /** The fault as it is recorded in the store; undefined until this process has written it. */
   #noted: string | null | undefined
   #turn: Promise<void> = Promise.resolve()
   #forget: (() => void) | null = null
@@ -53,11 +50,11 @@ export class ConfigWatch {
     this.#clock = watched.context.clock
   }
 
-  /** Applies the file as it is now, unless its source has had this content, and goes on watching it. */
+  /** Applies the current file, unless its source has had this content, and then watches it. */
   async begin(): Promise<void> {
     const { path } = this.#watched
     const folder = dirname(path)
-    // Its folder, for the file may come later; and nothing else in there.
+    // Watches the folder, because the file may appear later; other files in it are ignored.
     const watcher = watchPath(folder, {
       ignoreInitial: true,
       depth: 0,
@@ -65,11 +62,11 @@ export class ConfigWatch {
       awaitWriteFinish: { stabilityThreshold: settledMs, pollInterval: 50 },
     })
     this.#close = () => watcher.close()
-    // Who cannot be told of changes still looks for them.
+    // Without notifications, polling still finds changes.
     watcher.on('error', () => undefined)
     await new Promise<void>((resolve) => watcher.once('ready', resolve).once('error', () => resolve()))
     watcher.on('all', () => this.#wake())
-    // Not before it is watched: what changes from here on is noticed.
+    // Only once it is watched: later changes are noticed.
     this.#wake()
     await this.#turn
   }
@@ -86,7 +83,7 @@ export class ConfigWatch {
     if (!this.#isClosed) this.#forget = this.#clock.after(lookMs, () => this.#wake())
   }
 
-  /** One look after the other: what is noticed while one is going on is looked at after it. */
+  /** Checks run one after another: a change during a check causes another check. */
   #wake(): void {
     this.#turn = this.#turn.then(async () => {
       if (this.#isClosed) return
@@ -103,10 +100,10 @@ export class ConfigWatch {
       const read = await readConfigFile(path)
       isThere = read.isThere
       const content = `${read.isThere} ${read.hash}`
-      // An edit that was undone is no new content; but who was told of the edit is told that it is over.
+      // An undone edit is no new content; but a reported fault is then reported as over.
       const isDone = content === this.#done
       if (isDone && this.#told === null) return await this.#note(null)
-      // A file that comes after the start, as from a drive that is mounted late, was there at first all the same.
+      // A file that appears after the start, for example on a late mount, counts as the first content.
       if (read.document !== null) this.#first ??= content
       const onlyNew = isDone || (this.#done === null && content === this.#first)
       const written = await this.#apply(read, content, onlyNew)
@@ -115,12 +112,12 @@ export class ConfigWatch {
       await this.#note(null)
       tell({ what: 'applied', file, written })
     } catch (error) {
-      // Where there is no file, only what is said of the file is its fault; that the store fails is told by others.
+      // Without a file, only its absence is its fault; store failures are reported elsewhere.
       if (isThere || isOfFile(error)) await this.#refused(file, error)
     }
   }
 
-  /** Applies the file. Of content that was refused because it is not trusted, a look asks only whether it is trusted by now. */
+  /** Applies the file. For content that was refused as not trusted, only trust is checked again. */
   async #apply(read: ConfigFile, content: string, onlyNew: boolean): Promise<ConfigWritten> {
     const { path, context, trust } = this.#watched
     if (isTrusted(read, trust)) return applyRead(context, read, { path, onlyNew }, { trust, judges: 'outline' })
@@ -133,24 +130,21 @@ export class ConfigWatch {
     }
   }
 
-  /**
-   * What was refused is tried again at every look: somebody may vouch for it, or take what is in its way out of the way,
-   * without touching the file. It is told once, and again when something else is wrong.
-   */
+  /** A refused file is tried again at every check: it may be trusted, or a conflict removed, without a change of the file. The refusal is reported once, and again when the reason changes. */
   async #refused(file: string, thrown: unknown): Promise<void> {
     const error = thrown instanceof BelfryError ? thrown : unforeseen(thrown)
-    // What to do about it is what whoever reads it in a log, or on another machine, needs most.
+    // The hint is what a reader of a log, or on another machine, needs most.
     const message = error.hint === undefined ? error.message : `${error.message} ${error.hint}`
-    // There is no file, and nothing came of one: it may come.
+    // No file, and none was ever applied: it may appear later.
     const says = error.code === 'not-found' ? null : message
     const isNews = says !== null && says !== this.#told
     this.#told = says
-    // A store that is away is no fault of the file; that its rights keep us from reading it is one.
+    // An unavailable store is no fault of the file; missing permission to read the file is.
     if (!isPassing(error) || error.details?.file !== undefined) await this.#note(says)
     if (isNews) this.#watched.tell({ what: 'refused', file, error })
   }
 
-  /** Tells whoever looks from elsewhere, for as long as something is wrong. */
+  /** Records a fault for readers elsewhere, for as long as it lasts. */
   async #note(says: string | null): Promise<void> {
     if (says === null && this.#noted === null) return
     const { path, context } = this.#watched
@@ -158,7 +152,7 @@ export class ConfigWatch {
       await context.store.do(noteConfigFault, placeOfFile(path), says)
       this.#noted = says
     } catch {
-      // The store is away, or worse, which others tell. The next look notes it.
+      // The store is unavailable, which is reported elsewhere. The next check records it.
       this.#noted = undefined
     }
   }

@@ -2,17 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Lexer } from 'yaml'
 
 export const bytesMax = 1024 * 1024
-/** Words, signs and spaces of a file. A thousand schedules with ten fields each have about eighty thousand. */
+/** The most tokens of a file. A thousand schedules with ten fields each have about eighty thousand. */
 export const tokensMax = 100_000
-/** How many of them are read before the rest of the process has its turn: a worker goes on meanwhile. */
+/** How many tokens are read before the event loop gets its turn, so that a worker goes on meanwhile. */
 export const tokensInTurnMax = 5_000
-/** Levels inside each other. A schedule has about eight, and its payload a few more. */
+/** The deepest nesting. A schedule has about eight levels, and its payload a few more. */
 export const levelsMax = 50
 
-/**
- * The words and signs of a text, or what it has more of than a file may have. They are counted before anything is made of them, and
- * no further than the bound: what a parser makes of a megabyte of names, or of a thousand levels, keeps a worker from everything else.
- */
+/** The tokens of a text, or the bound that it exceeds. They are counted before they are parsed, and only up to the bound: parsing a megabyte of names, or a thousand levels, would block a worker. */
 export async function tokensOf(text: string): Promise<readonly string[] | 'too-many' | 'too-deep'> {
   const tokens: string[] = []
   const levels = new Levels()
@@ -26,20 +23,20 @@ export async function tokensOf(text: string): Promise<readonly string[] | 'too-m
   return tokens
 }
 
-/** What the lexer puts between the parts of the text itself: where a document, a scalar or a broken flow begins or ends. */
+/** Lexer tokens that are not part of the text: the begin or end of a document, a scalar or a broken flow. */
 const signs: ReadonlySet<string> = new Set(['\u{2}', '\u{18}', '\u{1f}'])
 
-/** Counts the levels at which a text has arrived: by columns outside of brackets, and by brackets. */
+/** Counts nesting levels: by columns outside brackets, and by brackets. */
 class Levels {
-  /** Where each open level begins. A list may begin in the column of the name that it belongs to, and is inside of it. */
+  /** The column of each open level. A list may begin in the column of the name that it belongs to, and counts as inside it. */
   readonly #begins: number[] = []
   #brackets = 0
-  /** Lists and names inside brackets without brackets of their own, which are wrong, and which a parser nests all the same. */
+  /** Lists and names inside brackets without their own brackets: they are wrong, but the parser nests them. */
   #strays = 0
   #column = 0
-  /** Whether the next word begins something: a line, or an entry. */
+  /** Whether the next token begins a line or an entry. */
   #isFirst = true
-  /** Whether the line has had a name; a second one lies inside of the first. */
+  /** Whether the line already has a name; a second one is nested in the first. */
   #hasName = false
 
   get count(): number {

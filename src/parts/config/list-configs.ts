@@ -4,7 +4,7 @@ import { advice, instantOutput, outputOf, text } from '../../operations/schema/o
 import { type ConfigFault, type ConfigView, configFaults, listConfigs } from './read-configs.ts'
 import { showSources } from './show.ts'
 
-/** What files look after, and the files with which something is wrong. */
+/** The config sources, and the faulty files. */
 export interface ConfigSources {
   readonly sources: readonly ConfigView[]
   readonly faults: readonly ConfigFault[]
@@ -14,7 +14,7 @@ export const list = operation({
   noun: 'config',
   verb: 'list',
   method: 'GET',
-  says: 'Lists the sources whose files were applied, and the files with which something is wrong.',
+  says: 'List config sources, and files that cannot be applied.',
   request: 'a list of sources',
   effect: 'read',
   scope: 'read',
@@ -26,23 +26,23 @@ export const list = operation({
         .array(
           z.strictObject({
             source: text('The name of the source.'),
-            hash: text('Of what its file says.'),
-            file: text('Where the file lay.'),
+            hash: text('The hash of its content.'),
+            file: text('The path of the file.'),
             appliedAt: instantOutput('When it was applied.'),
-            actor: text('By whom.'),
-            door: text('Through which door.'),
+            actor: text('The actor that applied it.'),
+            door: text('The door it was applied through.'),
           }),
         )
-        .describe('By name.'),
+        .describe('The sources by name.'),
       faults: z
         .array(
           z.strictObject({
             file: text('The file.'),
-            says: advice('What is wrong with it. Nothing of it was applied.'),
-            at: instantOutput('Since when.'),
+            says: advice('What is wrong. Nothing of the file was applied.'),
+            at: instantOutput('When this was first seen.'),
           }),
         )
-        .describe('The files with which something is wrong.'),
+        .describe('Files that cannot be applied.'),
     }),
   ),
   errors: ['invalid'],

@@ -7,16 +7,16 @@ import { list } from './list-configs.ts'
 import { configuredScope } from './read-configs.ts'
 import type { WatchOptions } from './watch-file.ts'
 
-const file = 'The file. Default: belfry.yaml beside the store’s folder, or here.'
+const file = 'The config file. Default: belfry.yaml beside the store’s folder, or in this folder.'
 
-/** Config files: YAML that looks after queues, schedules and the scopes of tokens. */
+/** Config files: YAML that manages queues, schedules and the scopes of tokens. */
 export const config = {
   name: 'config',
   migrations: [tables],
   configuredScope,
   nouns: {
     config: {
-      says: 'What files look after: queues, schedules and the scopes of tokens.',
+      says: 'Config files: they manage queues, schedules and the scopes of tokens.',
       plural: 'config',
       operations: { apply, list },
     },
@@ -24,7 +24,7 @@ export const config = {
   checks: [check],
   events: lines,
   methods: {
-    /** Applies a file that looks after queues and schedules, and again whenever it changes, until this is closed. */
+    /** Applies a config file, and again whenever it changes, until the result is closed. */
     watch: async (behind, path: string, options?: WatchOptions) =>
       (await import('./watch-file.ts')).watchFile(behind, path, options),
   },
@@ -36,8 +36,8 @@ export const config = {
       file,
       options: [
         { flags: '--dry-run', says: 'Show what would be done, and write nothing.' },
-        { flags: '-y, --yes', says: 'Deletes more than half of what the source of the file made, if it says so.' },
-        { flags: '--adopt', says: 'Takes over schedules that were made by hand and say something else.' },
+        { flags: '-y, --yes', says: 'Allow deleting more than half of what the source of the file created.' },
+        { flags: '--adopt', says: 'Take over schedules that were created by hand with other fields.' },
       ],
       load: async () => (await import('./apply-command.ts')).apply,
     },
@@ -46,7 +46,7 @@ export const config = {
     options: [
       {
         flags: '--config <file>',
-        says: 'The file that looks after queues and schedules, or none. Default: belfry.yaml.',
+        says: 'Apply this config file and watch it, or none. Default: belfry.yaml.',
       },
     ],
     load: async () => (await import('./worker-config.ts')).workerConfig,

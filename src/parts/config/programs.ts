@@ -9,19 +9,17 @@ import { sorted } from './apply-operation.ts'
 import { sectionsWith } from './config-document.ts'
 import type { ConfigFile } from './config-file.ts'
 
-/** What is known of files and targets, with that of the parts. */
 export type Known = Pick<OperationContext, 'kinds' | 'sections'>
 
-/** A start as people are shown it. */
 export type Program = Omit<Start, 'starts'>
 
-/** What is handed on as it is, and is no target whatever it looks like. */
+/** Fields with plain data, which are no targets whatever they look like. */
 const data: ReadonlySet<string> = new Set(['payload', 'expect', 'env'])
 
 /**
- * The programs of a document as people are shown them, the hash of each, and that of all: what trust is given to. It covers every
- * command with its folder, environment, secrets and what it reads, and what comes to the same. When it is started, and under
- * which name, is not part of it, so that an edit of a timing needs no new trust.
+ * The programs of a document as they are shown, their hashes, and the hash of all: what trust is given to. It covers every command
+ * with its folder, environment, secrets and input, and what is equivalent. Names and timings are not part of it, so that
+ * changing a timing needs no new trust.
  */
 export interface Programs {
   readonly programs: readonly Program[]
@@ -29,7 +27,7 @@ export interface Programs {
   readonly hash: string
 }
 
-/** A worker asks of the same document at every look. */
+/** A worker asks for the same document at every check. */
 const known = new WeakMap<object, Programs>()
 
 export function programsOf(document: ConfigFile['document'], { kinds, sections }: Known): Programs {
@@ -49,14 +47,11 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/**
- * Finds everything that a section would start: every target, at whatever depth it stands, and what comes to the same, such as secrets
- * of this machine that it would send somewhere, a token that could start programs then, or a door that it would open wide.
- */
+/** Finds everything that a section would start: targets at any depth, and what is equivalent: secrets of this machine that it would send, an admin token, or an address that other machines can reach. */
 function startsInSection(name: string, value: unknown, { kinds, sections }: Known): Start[] {
   if (name === 'server') return opensDoor(value) ? [openDoor(value)] : []
   const section = sectionsWith(sections).find((each) => each.name === name)
-  // What is no section is refused where it is read; until then it may be a target.
+  // A wrong section is refused when it is read; until then it may be a target.
   if (section === undefined || !isRecord(value)) return startsIn(value, { where: name, payload: undefined, kinds })
   return Object.entries(value).flatMap(([entry, given]) => {
     const where = `${name}.${entry}`
@@ -102,15 +97,20 @@ function without(key: string, value: unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value ?? {}).filter(([other]) => other !== key))
 }
 
-/** `none`, a port alone, or one at an address that only this machine can reach. */
+/** `none`, a bare port, or a loopback address. */
 const ownListen = /^(?:none|(?:(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):)?\d{1,5})$/i
 
-/** Also where it names only the address: whoever starts the worker may have said that a proxy is in front. */
+/** Also when it names only the address: the worker may have been started with --behind-proxy. */
 function opensDoor(server: unknown): boolean {
   const { behindProxy, listen } = (server ?? {}) as { readonly behindProxy?: unknown; readonly listen?: unknown }
   return behindProxy === true || (listen !== undefined && !ownListen.test(String(listen)))
 }
 
 function openDoor(server: unknown): Start {
-  return { where: 'server', what: 'listens beyond this machine', with: without('', server), starts: server }
+  return {
+    where: 'server',
+    what: 'listens on an address that other machines can reach',
+    with: without('', server),
+    starts: server,
+  }
 }

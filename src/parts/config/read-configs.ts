@@ -46,7 +46,7 @@ const findScopes = both(
 )
 
 const sourcesMax = 1_000
-/** A worker that watches a file notes its fault twice a minute. */
+/** A worker that watches a file records its fault twice a minute. */
 const faultSeenMs = 600_000
 
 export function* listConfigs({ ns }: StoreContext): Step<ConfigView[]> {
@@ -77,17 +77,14 @@ export function* configFaults({ ns }: StoreContext): Step<ConfigFault[]> {
 export const fileLengthMax = 4_096
 const saysLengthMax = 4_000
 
-/**
- * Notes what is wrong with a file, and since when, for readers on other machines. A worker that watches the file notes it again and
- * again: a fault that was not noted for a while is that of a machine that is gone.
- */
+/** Records the fault of a file, and since when, for readers on other machines. A worker that watches the file records it repeatedly: a fault without a recent record belongs to a machine that is gone. */
 export function* noteConfigFault({ ns }: StoreContext, file: string, says: string | null): Step<void> {
   checkText(file, 'file', fileLengthMax)
   if (says === null) yield* run(forgetFault, ns, file)
   else yield* run(saveFault, ns, file, keepableText(says.slice(0, saysLengthMax)), yield* clockNow())
 }
 
-/** What a file says of the token of this name, whether or not it exists yet. */
+/** The scope that a file sets for the token of this name, whether or not the token exists yet. */
 export function* configuredScope({ ns }: StoreContext, name: string): Step<ConfiguredScope | null> {
   for (const { source, tokens } of yield* all<{ source: string; tokens: string }>(findScopes, ns)) {
     const scopes = new Map(Object.entries(JSON.parse(tokens) as Record<string, string>))

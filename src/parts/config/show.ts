@@ -6,7 +6,7 @@ import { type Column, indented, type Paint, rehearsed, type Sheet } from '../../
 import { type ConfigWritten, entriesOf } from './apply-operation.ts'
 import type { ConfigSources } from './list-configs.ts'
 
-/** What a file changed, thing by thing, those that are as they were only counted. */
+/** What a file changed, entry by entry; unchanged entries are only counted. */
 export function showConfigWritten(written: ConfigWritten, sheet: Sheet, path: string): string {
   const { paint, place, isRehearsal } = sheet
   const parts: readonly Part[] = entriesOf(written)
@@ -16,12 +16,12 @@ export function showConfigWritten(written: ConfigWritten, sheet: Sheet, path: st
   const word = isRehearsal
     ? paint.yellow('would apply')
     : changed.length === 0
-      ? 'nothing changed by'
+      ? 'unchanged by'
       : paint.green('applied')
   return [
     `${word} ${paint.bold(path)} for source ${plainText(written.source)} in ${place}${end}`,
     ...changed.map((part) => indented(partText(part, paint))),
-    ...(same === 0 ? [] : [indented(paint.dim(`${same} ${same === 1 ? 'is' : 'are'} as the file says already`))]),
+    ...(same === 0 ? [] : [indented(paint.dim(`${same} unchanged`))]),
     ...written.notes.map((note) => indented(paint.dim(sheet.spelled(note)))),
   ].join('\n')
 }
@@ -40,13 +40,13 @@ function partText({ noun, name, answer, changes, inWords }: Part, paint: Paint):
   return [head, ...said.map((line) => indented(line, 4))].join('\n')
 }
 
-/** What a target hides in its environment, headers or body is not told here either. */
+/** A target's environment, headers and body are not shown here either. */
 const hidden = /^(target|on[A-Z]\w*)\.(env|http\.(headers|body))\b|^payload\b/
 const valueLengthMax = 100
 
 function changeText({ field, before, after }: FieldChange): string {
   const name = field.replace(/Ms$/, '')
-  if (hidden.test(field)) return `${name}: changed (it is not shown)`
+  if (hidden.test(field)) return `${name}: changed (not shown)`
   return `${name}: ${shown(field, before)} → ${shown(field, after)}`
 }
 
@@ -65,5 +65,5 @@ const sourceColumns: readonly Column<ConfigSources['sources'][number]>[] = [
 
 export function showSources({ sources, faults }: ConfigSources, { paint, relative, spelled, table }: Sheet): string {
   const wrong = faults.map(({ file, says, at }) => paint.red(`${plainText(file)} (${relative(at)}): ${spelled(says)}`))
-  return [sources.length === 0 ? 'No file looks after anything.' : table(sourceColumns, sources), ...wrong].join('\n')
+  return [sources.length === 0 ? 'No config file was applied.' : table(sourceColumns, sources), ...wrong].join('\n')
 }

@@ -21,10 +21,10 @@ interface TrustFlags extends ServerFlags {
   readonly file?: string
 }
 
-/** Long enough for whole command lines: what is cut off at the end of one is what somebody would hide there. */
+/** Long enough for whole command lines: a malicious file would hide something at the cut-off end. */
 const shownLengthMax = 4_000
 
-/** Trusts a file as it is now, and shows what it would start. */
+/** Trusts a file at its current content, and shows what it would start. */
 export async function trustFile(
   given: Flags,
   { world, isJudged }: { readonly world: World; readonly isJudged: boolean },
@@ -34,7 +34,7 @@ export async function trustFile(
   const path = configPath(flags.file, place, world)
   const file = await readConfigFile(path)
   if (!file.isThere) {
-    throw new BelfryError('not-found', `There is no file ${path}.`, { hint: 'Name it: belfry trust FILE' })
+    throw new BelfryError('not-found', `There is no file ${path}.`, { hint: 'Name the file: belfry trust FILE' })
   }
   const known = await refuseUnfit(file, { place, flags, world })
   if (isJudged) return exitOk
@@ -54,19 +54,19 @@ export async function trustFile(
     ...withOf(program).map((line) => ['', `  ${shortText(line, shownLengthMax)}`]),
   ])
   const lines = [
-    `${paint.green('trusted')} ${paint.bold(path)} for what it starts now; once it starts something else, it needs this again`,
+    `${paint.green('trusted')} ${paint.bold(path)} at its current content; when it starts something else, trust it again`,
     ...(programs.length === 0
       ? ['  it starts no programs, uses no secrets and opens no doors']
       : [indented(columns(null, rows))]),
     isAsked
-      ? `  a worker that watches it applies it within half a minute; else: ${spelled('belfry apply', world.own, flags)}`
-      : '  it lies in no checked-out tree, so that it needed none',
+      ? `  a worker that watches it applies it within half a minute; without one: ${spelled('belfry apply', world.own, flags)}`
+      : '  it is in no checked-out tree, so it needed no trust',
   ]
   stdout.write(`${printable(lines.join('\n'))}\n`)
   return exitOk
 }
 
-/** What else trust covers, a line each; the variables of an environment one by one, each with its value or its secret. */
+/** What else trust covers, a line each; each environment variable with its value or its secret. */
 function withOf(program: Program): string[] {
   return Object.entries(program.with).flatMap(([key, value]) => {
     if (key !== 'env' || typeof value !== 'object' || value === null) return [`${key}: ${JSON.stringify(value)}`]
@@ -83,7 +83,7 @@ interface TrustContext {
   readonly world: World
 }
 
-/** What cannot be applied cannot be trusted. That it would delete much, or take over what was made by hand, is asked when it is applied. It answers with what a file may hold. */
+/** A file that cannot be applied cannot be trusted. Deletions and takeovers are confirmed when it is applied. Returns what a file may contain. */
 async function refuseUnfit(file: ConfigFile, { place, flags, world }: TrustContext): Promise<Known> {
   const { context, close } = await opened(place, flags, world)
   try {
@@ -96,7 +96,7 @@ async function refuseUnfit(file: ConfigFile, { place, flags, world }: TrustConte
   }
 }
 
-/** The store that the file would be applied to; one in memory where there is none yet, since nothing is made here. */
+/** The store that the file would be applied to, or one in memory: trusting creates no store. */
 async function opened({ store, exists }: StoreLocation, { schema, namespace }: ServerFlags, world: World) {
   const memory = { store: 'memory:' }
   if (!exists) return world.open(memory)

@@ -7,24 +7,20 @@ import { treeOf } from '../../trust/tree.ts'
 import type { ConfigFile } from './config-file.ts'
 import { type Known, type Program, type Programs, programsOf } from './programs.ts'
 
-/** How many contents of a file stay trusted, so that going back to an earlier one needs no new trust. */
+/** How many contents of a file stay trusted, so that going back needs no new trust. */
 const contentsMax = 20
 
-/** What of a file decides whether it is trusted. */
 type Trusted = Pick<ConfigFile, 'path' | 'document'>
 
-/**
- * What this user trusts on this machine. It is kept with the user's own files and neither in the store, which others write,
- * nor beside the file, which came with it: a checked-out tree must not be able to vouch for itself.
- */
+/** What this user trusts on this machine. It is stored among the user's own files, neither in the store, which others write, nor beside the file, which came with it: a checked-out tree must not be able to trust itself. */
 export class Trust {
   readonly #list: LineFile
-  /** What each file started when it was last trusted, to tell what is new. It decides nothing. */
+  /** What each file started when it was last trusted, to show what is new. It decides nothing. */
   readonly #last: LineFile
   readonly #found: string | null
   readonly #known: Known
 
-  /** `found` is a file that Belfry took because it lies where one is looked for; every other was named by the caller. */
+  /** `found`: Belfry found the file in a default place; otherwise the caller named it. */
   constructor(env: Environment, { found = null, ...known }: Known & { readonly found?: string | null }) {
     this.#known = known
     this.#list = new LineFile(join(stateFolder(env), 'trusted'))
@@ -32,33 +28,31 @@ export class Trust {
     this.#found = found
   }
 
-  /** Where it is kept. */
   get place(): string {
     return this.#list.path
   }
 
-  /** What the file starts. */
   programs({ document }: Pick<Trusted, 'document'>): Programs {
     return programsOf(document, this.#known)
   }
 
-  /** Whether the programs of the file are trusted at its place: relative programs of the same text are others elsewhere. */
+  /** Whether the programs of the file are trusted at its path: relative programs of the same text differ elsewhere. */
   has(file: Trusted): boolean {
     return this.#list.read().includes(this.#lineOf(file))
   }
 
-  /** Why other people may have written the file, as a clause after its name; `null` where none but this user and root could. */
+  /** Why other people may have written the file, as a clause after its name; `null` when only this user and root could. */
   reasonToAsk({ path }: Trusted): string | null {
     const tree = treeOf(path)
-    if (tree !== null) return `lies in the checked-out tree ${tree}`
+    if (tree !== null) return `is in the checked-out tree ${tree}`
     const [stranger] = path === this.#found ? strangersOfFile(path) : []
     if (stranger === undefined) return null
     const by =
       stranger.user === null ? 'can be written by every user of this machine' : `belongs to user ${stranger.user}`
-    return stranger.path === path ? by : `lies in ${stranger.path}, which ${by},`
+    return stranger.path === path ? by : `is in ${stranger.path}, which ${by},`
   }
 
-  /** Trusts the programs that the file names now, beside those that it named before. */
+  /** Trusts the programs that the file names now, in addition to earlier ones. */
   give(file: Trusted): void {
     refuseLineBreak(file.path)
     const line = this.#lineOf(file)
@@ -70,7 +64,7 @@ export class Trust {
     this.#last.write([...others, `${this.programs(file).hashes.join(',')} ${file.path}`])
   }
 
-  /** The programs of the file that are new, or others than when it was last trusted; all where that is not known, or none is. */
+  /** The programs that are new since the file was last trusted; all when that is not known. */
   changed(file: Trusted): readonly Program[] {
     const { programs, hashes } = this.programs(file)
     const line = this.#last.read().find((each) => pathIn(each) === file.path)
@@ -88,21 +82,21 @@ function pathIn(line: string): string {
   return line.slice(line.indexOf(' ') + 1)
 }
 
-/** Whether the file may start what it names: nobody else could have written it, it names nothing that starts, or it is trusted. */
+/** Whether the file may start what it names: only this user could have written it, it starts nothing, or it is trusted. */
 export function isTrusted(file: ConfigFile, trust: Trust): boolean {
   return trust.reasonToAsk(file) === null || trust.programs(file).programs.length === 0 || trust.has(file)
 }
 
-/** Refuses to start what other people may have written, before this user has looked at it. */
+/** Refuses to start programs that other people may have written, until this user has trusted them. */
 export function refuseUntrusted(file: ConfigFile, trust: Trust): void {
   if (isTrusted(file, trust)) return
   const programs = trust.changed(file)
   const first = programs[0]?.where
   const more = programs.length === 1 ? '' : ` and ${programs.length - 1} more`
   const would = `would start programs, use secrets or open doors (${first}${more})`
-  const message = `${file.path} ${trust.reasonToAsk(file)} and ${would}. You have not trusted what it starts now.`
+  const message = `${file.path} ${trust.reasonToAsk(file)} and ${would}. You have not trusted its current content.`
   throw new BelfryError('not-allowed', message, {
-    hint: 'Look at it, then: `belfry trust`',
+    hint: 'Read it, then run: `belfry trust`',
     details: {
       file: file.path,
       tree: treeOf(file.path),

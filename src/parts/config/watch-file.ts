@@ -5,13 +5,11 @@ import { entriesOf } from './apply-operation.ts'
 import { type ConfigNews, ConfigWatch } from './config-watch.ts'
 import { Trust } from './trusted-files.ts'
 
-/** How a file is watched. */
 export interface WatchOptions {
-  /** Whether the file was not named but lies where one is looked for: then one that another user could have written needs trust. */
+  /** Whether the file was found in a default place and not named: one that another user could have written then needs trust. */
   readonly isFound?: boolean
 }
 
-/** Applies the file, and again whenever it changes, until it is closed. */
 export async function watchFile(
   { context, events }: Pick<Behind, 'context' | 'events'>,
   file: string,

@@ -11,13 +11,13 @@ import { refuseUntrusted, Trust } from './trusted-files.ts'
 
 const fileName = 'belfry.yaml'
 
-/** The file that is named, or the one beside the folder of the store that was found, or here. */
+/** The named file, or the default one beside the store's folder, or in the current folder. */
 export function configPath(named: string | undefined, place: StoreLocation, { folder }: Pick<World, 'folder'>): string {
   if (named !== undefined) return resolve(folder, named)
   return join(place.from === 'found' ? dirname(place.belfryFolder) : folder, fileName)
 }
 
-/** Has a worker apply the file, and again whenever it changes; what the file says of the HTTP door holds where no flag does. */
+/** Lets a worker apply the file, and again whenever it changes; the file's HTTP settings apply where no flag is given. */
 export async function workerConfig(
   { config }: Flags,
   { place, world, ...known }: WorkerPartContext,
@@ -27,10 +27,10 @@ export async function workerConfig(
   if (named === 'none') return {}
   const path = configPath(named, place, world)
   const isFound = named === undefined
-  // One that is named must be there, and the usual one may come.
+  // A named file must exist; the default one may appear later.
   if (!isFound && !existsSync(path)) {
     const field = config === undefined ? 'BELFRY_CONFIG' : '--config'
-    const problem = `is ${path}, which is not there`
+    const problem = `is ${path}, which does not exist`
     throw refusal('The worker', [{ field, problem, expected: 'a YAML file, or none' }])
   }
   return {
@@ -39,7 +39,7 @@ export async function workerConfig(
   }
 }
 
-/** What the file says of the HTTP door. A faulty file says nothing here: where it is applied it is refused, and the worker works all the same. */
+/** The HTTP settings of the file. A faulty file has none here: applying it reports the fault, and the worker still runs. */
 async function serverSaid(path: string, trust: Trust): Promise<WorkerDefaults> {
   try {
     const file = await readConfigFile(path)
@@ -51,7 +51,7 @@ async function serverSaid(path: string, trust: Trust): Promise<WorkerDefaults> {
       ...(server?.hosts !== undefined && { hosts: server.hosts.join(',') }),
     }
   } catch {
-    // It is refused where it is applied.
+    // Applying the file reports it.
     return {}
   }
 }

@@ -1,10 +1,6 @@
 import type { Migration } from '../../store/migrations/migration.ts'
 
-/**
- * Outside hosts: programs that lease through a door. A host is known by its name and is one worker for good, because
- * nobody sees its process start or end. What it asked for with a key is remembered, so that an answer which was lost on
- * its way can be had again.
- */
+/** Outside hosts: programs that lease through a door. A host's name is its identity and it is one worker for ever, because Belfry does not see its process start or end. A request with a key is remembered, so that a lost answer can be read again. */
 export const hosts: Migration = {
   version: 3,
   name: 'hosts',

@@ -19,7 +19,7 @@ export const drain = operation({
   noun: 'queue',
   verb: 'drain',
   adminFields,
-  says: 'Takes the next runs of a queue as completed, and tells what they are; whoever asks must do them.',
+  says: 'Lease the next runs of a queue and end them as completed at once; the caller must do them.',
   request: 'a drain',
   effect: 'destructive',
   scope: 'operate',
@@ -29,7 +29,7 @@ export const drain = operation({
     z.strictObject({
       runs: z
         .array(leasedRun)
-        .describe('What was taken, in queue order. Nobody remembers that it is still to be done.'),
+        .describe('The runs, in queue order. Belfry does not remember that they are still to be done.'),
       ...handedOut,
     }),
   ),

@@ -13,7 +13,7 @@ import { heldLease, refusedEnd } from './held-lease.ts'
 import { leaseId, runOfLease } from './lease-id.ts'
 import { showLeaseEnded } from './show.ts'
 
-/** What became of a run when its lease was ended. */
+/** The state of a run after its lease ended. */
 export interface LeaseEnded {
   readonly runId: string
   readonly fence: number
@@ -25,14 +25,13 @@ export interface LeaseEnded {
 const leaseEnded = outputOf<LeaseEnded>()(
   z.strictObject({
     runId: text('The id of the run.'),
-    fence: count('The number of the lease that has ended.'),
-    status: z.enum(runStatuses).describe('Where the run stands now.'),
+    fence: count('The number of the ended lease.'),
+    status: z.enum(runStatuses).describe('The new status of the run.'),
     reason: text('Why.'),
     nextEligibleAt: instantOutput('When it may be tried again.').nullable(),
   }),
 )
 
-/** What all that end a lease have in common. */
 const ending = {
   noun: 'sched',
   effect: 'write',
@@ -49,11 +48,11 @@ const exampleLease = 'r-15.1.7c2f9a3d5e8b41069d3f2a1b4c5d6e7f'
 export const complete = operation({
   ...ending,
   verb: 'complete',
-  says: 'Ends a lease: the run is done.',
+  says: 'End a lease: the run is completed.',
   request: 'a completion',
   input: z.strictObject({
     lease: leaseId,
-    result: z.unknown().describe('What it came to: any JSON; beyond 100 KB it is cut, and marked so.').optional(),
+    result: z.unknown().describe('The result: any JSON; beyond 100 KB it is cut and marked.').optional(),
   }),
   show: showLeaseEnded,
   examples: [{ lease: exampleLease }, { lease: exampleLease, result: { rows: 12 } }],
@@ -63,17 +62,17 @@ export const complete = operation({
 export const release = operation({
   ...ending,
   verb: 'release',
-  says: 'Gives a run back: cleanly, for anybody to take at once, or as failed.',
+  says: 'Release a run: cleanly, so that it can be leased again at once, or as failed.',
   request: 'a release',
   input: z.strictObject({
     lease: leaseId,
-    failed: z.boolean().describe('Whether it was tried and failed, which uses an attempt. Default: false.').optional(),
+    failed: z.boolean().describe('The attempt failed, which uses one. Default: false.').optional(),
     reason: reason.describe('What went wrong; with failed only.').optional(),
-    retryAt: instant.describe('It is not tried again before; with failed only, at most an hour ahead.').optional(),
-    fatal: z.boolean().describe('Whether no further attempt can mend it; with failed only. Default: false.').optional(),
+    retryAt: instant.describe('The earliest next attempt; with failed only, at most an hour ahead.').optional(),
+    fatal: z.boolean().describe('No further attempt can succeed; with failed only. Default: false.').optional(),
     retryable: z
       .boolean()
-      .describe('Whether it did no harm, so that even a run that is not repeatable may be tried again. Default: false.')
+      .describe('The attempt had no effect, so even a run that is not repeatable may be tried again. Default: false.')
       .optional(),
   }),
   show: showLeaseEnded,
@@ -105,7 +104,7 @@ interface Release {
   readonly retryable?: boolean | undefined
 }
 
-/** What does not go together is refused: dropped in silence, it would be a wish that nobody heard. */
+/** Contradicting fields are refused: ignored silently, a wish would be lost. */
 function contradictions({ failed, reason: why, retryAt, fatal, retryable }: Release, now: number): Problem[] {
   const problems: Problem[] = []
   if (failed === true) {
@@ -117,7 +116,7 @@ function contradictions({ failed, reason: why, retryAt, fatal, retryable }: Rele
   }
   for (const [field, value] of Object.entries({ reason: why, retryAt, fatal, retryable })) {
     if (value === undefined || value === false) continue
-    problems.push({ field, problem: 'is given for a clean release', expected: 'it with failed only' })
+    problems.push({ field, problem: 'is given for a clean release', expected: 'it only with failed' })
   }
   return problems
 }
@@ -129,7 +128,7 @@ function besideFatal(field: string): Problem {
 export const park = operation({
   ...ending,
   verb: 'park',
-  says: 'Sets a run aside for a person; it goes on when somebody resets it.',
+  says: 'Park a run for a person; it goes on when it is reset.',
   request: 'a park',
   input: z.strictObject({ lease: leaseId, reason }),
   show: showLeaseEnded,

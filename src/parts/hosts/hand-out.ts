@@ -6,10 +6,10 @@ import { claimBytes } from './lease-id.ts'
 import { capabilitiesOf, queueOf } from './lease-input.ts'
 import { reclaimedSchema, type SetAside, setAsideOf, setAsideSchema } from './lease-schema.ts'
 
-/** Why nothing was handed out, whatever waits. */
+/** Why no run was leased, whatever waits. */
 type Stopped = NonNullable<LeaseAnswer['stopped']>
 
-/** What is told beside the runs that were handed out. */
+/** Facts beside the leased runs. */
 export interface HandedOut {
   readonly queue: string
   readonly setAside: readonly SetAside[]
@@ -24,15 +24,15 @@ export const handedOut = {
   queue: text('The queue.'),
   setAside: z
     .array(setAsideSchema)
-    .describe('Runs that left the line instead: they came too late, or cannot be read and were parked.'),
-  reclaimed: z.array(reclaimedSchema).describe('Leases of this queue that had expired and were taken back first.'),
+    .describe('Runs that left the line instead: they were too late, or could not be read and were parked.'),
+  reclaimed: z.array(reclaimedSchema).describe('Expired leases of this queue that were reclaimed first.'),
   stopped: z
     .enum(['held-by', 'policy-unreadable', 'no-queue'])
     .nullable()
-    .describe('Why nothing is handed out at all, whatever waits; no-queue: no run or setting has named the queue yet.'),
-  hold: text('The hold that keeps the whole queue, where one does.').nullable(),
-  full: flag('Whether the queue is at its ceiling, so that nothing was handed out.'),
-  more: flag('Whether there may be more that can go now: ask again without waiting.'),
+    .describe('Why no run is leased at all; no-queue: no run or policy has named the queue yet.'),
+  hold: text('The hold on the whole queue, if there is one.').nullable(),
+  full: flag('Whether the queue is at its ceiling, so that no run was leased.'),
+  more: flag('Whether there may be more runs that can start now: lease again without waiting.'),
 }
 
 interface Given {
@@ -49,17 +49,17 @@ export function requestOf({ randomHex, actor }: OperationContext, given: Given) 
   return { host, limit, queue: queueOf(given.queue), can: capabilitiesOf(given), by: actor.name, claimId }
 }
 
-/** As many expired leases as one call takes back; what is left is the next one's. */
+/** The most expired leases that one call reclaims; the next call continues. */
 export const reclaimMax = 100
 
-/** An expired lease keeps its slot, so whoever wants one looks at those first. */
+/** An expired lease keeps its slot, so a call reclaims expired leases first. */
 export async function reclaimFirst({ store, waits }: OperationContext, queue: string): Promise<Reclaimed[]> {
   const reclaimed = await store.reclaim({ queue, limit: reclaimMax })
   for (const { runId } of reclaimed) void waits.look(runId)
   return reclaimed
 }
 
-/** A queue that does not exist yet hands out nothing, and is not refused: a host may start before the first work. */
+/** A queue that does not exist yet has no runs, and is not refused: a host may start before the first run. */
 export function toldOf(queue: string, answer: LeaseAnswer & { readonly reclaimed: readonly Reclaimed[] }): HandedOut {
   const { stopped = null, hold = null, more, reclaimed } = answer
   const full = answer.full && answer.leases.length === 0

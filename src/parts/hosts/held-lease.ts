@@ -8,15 +8,11 @@ import type { AttemptView, RunView } from '../../store/views.ts'
 import { type HeldRun, heldRuns } from './held-runs.ts'
 import { type LeaseParts, leasePartsOf } from './lease-id.ts'
 
-/** What a lease id came to. */
 export type Holding =
   | { readonly parts: LeaseParts; readonly held: HeldRun }
   | { readonly parts: LeaseParts; readonly error: BelfryError }
 
-/**
- * Looks whether leases are held by whoever names them. The claim of a run's n-th lease never changes, so that looking
- * before the step that needs it is as good as looking within: the step itself goes by the fence.
- */
+/** Checks whether the caller holds the leases it names. The claim of a run's n-th lease never changes, so checking before the step is as good as within it: the step itself checks the fence. */
 export async function holdingsOf(
   context: OperationContext,
   ids: readonly string[],
@@ -39,10 +35,7 @@ export async function holdingsOf(
   )
 }
 
-/**
- * Whether a lease is beyond a model. Below admin a model works as an outside host, on runs without a target. The id of a
- * worker's lease that it has read somewhere lets it end nothing: a run with a target is done when its target was executed.
- */
+/** Whether a lease is out of reach for a model. Below admin a model works as an outside host, on runs without a target. A worker's lease id that it has read somewhere must not let it end the run: a run with a target is done when its target was executed. */
 async function isForWorkers({ actor, scope, store }: OperationContext, { runId }: LeaseParts): Promise<boolean> {
   if (actor.door !== 'mcp' || scope === undefined || scope === 'admin') return false
   const target = (await store.look(findRun, runId))?.target ?? null
@@ -60,27 +53,27 @@ function notForModels({ scope }: OperationContext, { runId, fence }: LeaseParts,
   )
 }
 
-/** The lease that somebody holds; one that he does not is refused with what happened since. */
+/** The lease that the caller holds; otherwise refuses with what happened since. */
 export async function heldLease(context: OperationContext, id: string): Promise<HeldRun> {
   const [holding] = (await holdingsOf(context, [id])) as [Holding]
   if ('error' in holding) throw holding.error
   return holding.held
 }
 
-/** The answer to an end that was refused under its fence. */
+/** The refusal of an end with an old fence. */
 export async function refusedEnd(context: OperationContext, parts: LeaseParts, settled: Settled): Promise<BelfryError> {
   if (settled.answer !== 'refused') return overError(context, parts)
   const { error } = settled
   return error instanceof BelfryError ? error : new BelfryError('failure', error.message, { cause: error })
 }
 
-/** That a lease is over, with what became of its attempt and how its run stands now. */
+/** A lease that is over, with the end of its attempt and the state of its run. */
 export async function overError({ store }: OperationContext, parts: LeaseParts): Promise<BelfryError> {
   const { runId, fence } = parts
   const run = await store.look(findRun, runId)
   if (run === null) {
-    return new BelfryError('not-found', `There is no run ${runId}, or not any more.`, {
-      hint: 'Its lease is over, and retention may have removed it since.',
+    return new BelfryError('not-found', `There is no run ${runId}, or it was removed.`, {
+      hint: 'Its lease is over, and retention may have removed the run.',
       details: { runId, fence },
     })
   }
@@ -88,7 +81,7 @@ export async function overError({ store }: OperationContext, parts: LeaseParts):
   if (attempt === undefined) return strange(parts)
   const { outcome, endedAt, reason } = attempt
   return new BelfryError('conflict', `Lease ${fence} of run ${runId} is over: ${endSaid(attempt)}; ${nowSaid(run)}.`, {
-    hint: 'Nothing was changed. Lease anew where there is still something to do.',
+    hint: 'Nothing was changed. Lease again if there is still work.',
     details: {
       runId,
       fence,
@@ -105,9 +98,9 @@ function endSaid({ outcome, endedAt, reason, ends }: AttemptView): string {
 
 const endWords: Readonly<Record<string, string>> = {
   success: 'it was completed',
-  failed: 'it was given back as failed',
-  released: 'it was given back',
-  lost: 'it expired and was taken back',
+  failed: 'it was released as failed',
+  released: 'it was released',
+  lost: 'it expired and was reclaimed',
   parked: 'it was parked',
 }
 
@@ -115,10 +108,10 @@ function nowSaid({ status, fence }: RunView): string {
   return status === 'leased' ? `the run is leased again, as attempt ${fence}` : `the run is ${status}`
 }
 
-/** Nobody is told whether it was the run, the number or the claim that is wrong. */
+/** Does not reveal whether the run, the number or the claim is wrong. */
 function strange({ runId, fence }: LeaseParts): BelfryError {
   return new BelfryError('not-found', `There is no such lease of run ${runId}.`, {
-    hint: 'Give the id as it was handed out, whole.',
+    hint: 'Pass the whole id as it was returned by the lease.',
     details: { runId, fence },
   })
 }

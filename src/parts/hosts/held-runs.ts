@@ -11,13 +11,13 @@ const findHeld = both(
   from belfry.lease l ${join.inner('queue q', 'q.id = l.queue_id')} where l.ns = $1 and l.run_id ${numbers('$2')}`,
 )
 
-/** A leased run, with what proves that a caller holds its lease. */
+/** A leased run, with the proof that a caller holds its lease. */
 export interface HeldRun extends LeaseName {
   readonly queue: string
   readonly claimId: string
   readonly workerId: string
   readonly scheduleId: string | null
-  /** How long a host's lease of it lasts by now; `null` where the policy of its queue cannot be read. */
+  /** The current lease length for hosts; `null` when the policy of its queue cannot be read. */
   readonly leaseTtlMs: number | null
   readonly expiresAt: number
 }

@@ -4,7 +4,7 @@ import { noted } from '../../operations/schema/schema-note.ts'
 import { fenceMax } from '../../store/leases/fence.ts'
 import type { Lease, LeaseName } from '../../store/port.ts'
 
-/** What names a lease: its run, its number among the leases of that run, and what only its holder was told. */
+/** The parts of a lease id: the run, the number of the lease, and the claim that only its holder knows. */
 export type LeaseParts = LeaseName & Pick<Lease, 'claimId'>
 
 /** 128 bits, as hex. */
@@ -16,7 +16,7 @@ export function leaseIdOf({ runId, fence, claimId }: LeaseParts): string {
   return `${runId}.${fence}.${claimId}`
 }
 
-/** The run that a lease is of, for the audit: the id is not judged yet. */
+/** The run of a lease, for the audit log: the id is not validated yet. */
 export function runOfLease({ lease }: { readonly lease?: unknown }): string {
   return `run ${typeof lease === 'string' ? lease.split('.')[0] : 'unknown'}`
 }
@@ -27,8 +27,7 @@ export function leasePartsOf(text: string): LeaseParts | null {
   return parseId('run', runId) === null || Number(fence) > fenceMax ? null : { runId, fence: Number(fence), claimId }
 }
 
-/** The id of a lease, in an input. */
 export const leaseId = noted(
   z.string().refine((text) => leasePartsOf(text) !== null),
-  { expected: 'the id of a lease as it was handed out, such as r-15.1.4f2a…' },
+  { expected: 'the id of a lease as it was returned, such as r-15.1.4f2a…' },
 ).describe('The id of the lease.')

@@ -12,21 +12,21 @@ const leasesMax = 1_000
 
 export const queue = name.describe('The queue. Default: default.').optional()
 
-/** Below admin a model takes only work without a target, so that it cannot report a worker's run as done. */
+/** Below admin a model may take only work without a target, so that it cannot report a worker's run as done. */
 export const adminFields = ['kinds', 'handlers'] as const
 
-/** What a host says of itself: without any of it, it takes work that has no target, and nothing else. */
+/** What a host can execute; without any of it, only work without a target. */
 export const capabilityFields = {
   kinds: z
     .array(z.string())
     .max(listMax)
     .readonly()
-    .describe('Kinds of targets that it executes besides work without one, such as http; KIND/NAME for one executor.')
+    .describe('Target kinds that it executes besides work without a target, such as http; KIND/NAME for one executor.')
     .optional(),
   handlers: z.array(name).max(listMax).readonly().describe('Handlers that it executes, by name.').optional(),
 }
 
-export const host = name.describe('The name of the host that asks, one for each program that works at its own pace.')
+export const host = name.describe('The name of the host; give each program its own.')
 export const leasesLimit = z.int().min(1).max(leasesMax).describe('How many at most. Default: 1.').optional()
 
 interface Given {
@@ -34,7 +34,7 @@ interface Given {
   readonly handlers?: readonly string[] | undefined
 }
 
-/** A kind that does not exist is most often misspelled, and nothing would ever be handed out for it. */
+/** An unknown kind is most often misspelt, and would never get a run. */
 export function kindProblems({ kinds = [] }: Partial<Given>, known: readonly TargetKind[]): Problem[] {
   const names = offeredKinds(known).map((kind) => kind.name)
   const search = new NameSearch()

@@ -52,7 +52,7 @@ export const lease = operation({
   ...asking,
   verb: 'lease',
   adminFields,
-  says: 'Hands out the next runs of a queue to an outside host, never past its ceilings.',
+  says: 'Lease the next runs of a queue to an outside host, within its ceilings.',
   request: 'a lease',
   input: z.strictObject({
     host,
@@ -60,17 +60,17 @@ export const lease = operation({
     limit: leasesLimit,
     ...capabilityFields,
     requestKey: key
-      .describe('Whoever asks again with the same key within a day is told what it was granted, and gets nothing else.')
+      .describe('A repeated call with the same key within a day returns the leases of the first call, and no others.')
       .optional(),
-    ...waitFields('How long to wait for work where there is none; what comes meanwhile is handed out at once.'),
+    ...waitFields('How long to wait when there is no work; new work is leased at once.'),
   }),
   takes: ['host'],
   local: waitLocal,
   output: outputOf<Leasing>()(
     z.strictObject({
-      leases: z.array(leaseSchema).describe('What was handed out, in queue order.'),
-      repeated: flag('Whether the key came before, so that this tells what it was granted then.'),
-      over: z.array(leaseNameSchema).describe('What the key was granted then, and is held no longer.'),
+      leases: z.array(leaseSchema).describe('The leases, in queue order.'),
+      repeated: flag('Whether the key was used before, so that these are its leases.'),
+      over: z.array(leaseNameSchema).describe('Leases of the key that are no longer held.'),
       ...handedOut,
     }),
   ),
@@ -104,7 +104,7 @@ async function leasedNow(context: OperationContext, given: LeaseRequest): Promis
   }
 }
 
-/** Leases as soon as there is something. What was taken back or set aside while it waited is told with what it gets. */
+/** Leases as soon as there is work. Runs reclaimed or set aside during the wait are reported with the answer. */
 async function leasedLater(
   context: OperationContext,
   given: LeaseRequest,
@@ -118,7 +118,7 @@ async function leasedLater(
     const answer = await leasedNow(context, given)
     reclaimed.push(...answer.reclaimed)
     setAside.push(...answer.setAside)
-    // A caller that has gone meanwhile would hold them until they expire; one with a key may still ask for them.
+    // A caller that has disconnected would hold them until they expire; one with a key may still ask for them.
     if (signal?.aborted === true && given.requestKey === undefined) await giveBack(context, answer.leases)
     return answer
   }
@@ -143,7 +143,7 @@ async function giveBack(context: OperationContext, leases: readonly AnsweredLeas
 
 function otherRequest(requestKey: string): BelfryError {
   return new BelfryError('conflict', `The request key ${quoted(requestKey)} was used for another request.`, {
-    hint: 'A key stands for one request: draw a new one for each, and repeat it only to repeat that request.',
+    hint: 'A key stands for one request: use a new key for each, and repeat a key only to repeat its request.',
     details: { requestKey },
   })
 }
@@ -153,14 +153,14 @@ const reclaimCount = z.int().min(1).max(1_000).describe('How many at most. Defau
 export const reclaim = operation({
   ...asking,
   verb: 'reclaim',
-  says: 'Takes back leases of a queue that have expired; their runs are tried again, or park.',
+  says: 'Reclaim expired leases of a queue; their runs are tried again or parked.',
   request: 'a reclaim',
   errors: ['invalid', 'not-found'],
   input: z.strictObject({ queue, limit: reclaimCount }),
   takes: [],
   output: z.strictObject({
     queue: text('The queue.'),
-    reclaimed: z.array(reclaimedSchema).describe('What was taken back.'),
+    reclaimed: z.array(reclaimedSchema).describe('The reclaimed leases.'),
     more: z.boolean().describe('Whether there may be more.'),
   }),
   show: showReclaimed,

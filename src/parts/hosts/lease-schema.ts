@@ -10,7 +10,7 @@ import { targetStored } from '../../operations/target/target-form.ts'
 import type { Lease, LeaseAnswer, LeaseName, Reclaimed } from '../../store/port.ts'
 import { leaseIdOf } from './lease-id.ts'
 
-/** A run as its holder needs it. What may be secret in its target is named there, and not told. */
+/** A run as its holder needs it. Secrets in its target are named, not shown. */
 export interface LeasedRun extends ExecutionOptions {
   readonly runId: string
   readonly fence: number
@@ -36,14 +36,14 @@ export interface AnsweredLease extends LeasedRun {
 const leasedFields = {
   runId: text('The id of the run.'),
   fence: count('The number of this lease, which is the number of the attempt.'),
-  queue: text('The queue that it comes from.'),
-  attempts: count('The ends so far that used its budget.'),
-  enqueuedAt: instantOutput('When it was made.'),
+  queue: text('Its queue.'),
+  attempts: count('Attempts used.'),
+  enqueuedAt: instantOutput('When it was created.'),
   scheduleId: text('The id of its schedule.').nullable(),
   plannedAt: instantOutput('Its nominal instant.').nullable(),
   dueAt: instantOutput('When it was due: nominal instant plus spread.').nullable(),
   source: runSource,
-  idempotencyKey: text('The same for all attempts: hand it to whatever must not do the work twice.'),
+  idempotencyKey: text('The same for all attempts: pass it on to any service that must not do the work twice.'),
   repeatable: flag('Whether it is tried again when its effect is unknown.'),
   target: targetStored.nullable(),
   ...executionSchema,
@@ -51,16 +51,16 @@ const leasedFields = {
 }
 
 export const leasedRun = noted(
-  outputOf<LeasedRun>()(openOutput('run', leasedFields).describe('A run as whoever does it needs it.')),
+  outputOf<LeasedRun>()(openOutput('run', leasedFields).describe('A run as its executor needs it.')),
   { id: 'LeasedRun' },
 )
 
 export const leaseSchema = noted(
   outputOf<AnsweredLease>()(
     openOutput('run', {
-      lease: text('The id of the lease, by which it is renewed and ended. It was told to nobody else.'),
-      leasedAt: instantOutput('Since when.'),
-      expiresAt: instantOutput('Until when, unless it is renewed.'),
+      lease: text('The id of the lease, to renew and end it. Only its holder knows it.'),
+      leasedAt: instantOutput('When it was leased.'),
+      expiresAt: instantOutput('When it expires, unless it is renewed.'),
       ...leasedFields,
     }).describe('A lease: the right to execute a run until an instant.'),
   ),
@@ -98,18 +98,18 @@ export const reclaimedSchema = noted(
     z
       .strictObject({
         runId: text('The id of the run.'),
-        fence: count('The number of the lease that was taken back.'),
-        status: z.enum(runStatuses).describe('Where the run stands now.'),
+        fence: count('The number of the reclaimed lease.'),
+        status: z.enum(runStatuses).describe('The new status of the run.'),
         reason: text('Why.'),
-        because: z.enum(['expired', 'holder-dead']).describe('Why the lease was taken back.'),
-        nextEligibleAt: instantOutput('When the run is tried again; left out where it is not.').optional(),
+        because: z.enum(['expired', 'holder-dead']).describe('Why the lease was reclaimed.'),
+        nextEligibleAt: instantOutput('When the run is tried again; absent: it is not.').optional(),
       })
-      .describe('A lease that was taken back, and what became of its run.'),
+      .describe('A reclaimed lease, and the new state of its run.'),
   ),
   { id: 'Reclaimed' },
 )
 
-/** Runs that left the line instead of being handed out. */
+/** Runs that left the line instead of being leased. */
 export interface SetAside {
   readonly runId: string
   readonly reason: string

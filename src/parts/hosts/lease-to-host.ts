@@ -10,22 +10,22 @@ import { leasesNamed } from '../../store/verb.ts'
 
 export interface HostRequest extends Omit<LeaseRequest, 'workerId'> {
   readonly host: string
-  /** The caller, where it is known: only the caller that a key was granted to gets the same answer again. */
+  /** The caller, where it is known: only the caller that first used a key gets its answer again. */
   readonly by?: string
-  /** A repeated request with the same key is answered with what the first was granted, and gets nothing else. */
+  /** A repeated request with the same key returns the leases of the first, and no others. */
   readonly key?: string
 }
 
 export type HostLeased =
   | (LeaseAnswer & {
       readonly answer: 'leased'
-      /** What the key was granted the first time; the `leases` are those of them that are still held. */
+      /** The leases of the first request with this key; `leases` are those still held. */
       readonly repeated?: readonly LeaseName[]
     })
-  /** The key came before with another request. */
+  /** The key was used for another request. */
   | { readonly answer: 'other-request' }
 
-/** The host's name is its identity; the newest request says what it can do, and that it is alive. */
+/** The host's name is its identity; the newest request says what it can execute, and that it is alive. */
 const greetHost = both(
   'host greet',
   `insert into belfry.worker (id, ns, name, host, can, started_at, beat_at, beat_ms, is_host)
@@ -33,7 +33,7 @@ const greetHost = both(
     on conflict (ns, name) where is_host = 1
     do update set can = excluded.can, beat_at = excluded.beat_at, beat_ms = excluded.beat_ms returning id`,
 )
-/** A key that comes twice at once waits here for the first to be done. */
+/** A concurrent request with the same key waits here for the first. */
 const claimKey = both(
   'host claim key',
   `insert into belfry.claim (ns, key, claim_id, input_hash, granted, created_at) values ($1, $2, $3, $4, '[]', $5)
@@ -46,13 +46,10 @@ const findClaim = both(
 const keepGranted = both('host keep granted', 'update belfry.claim set granted = $3 where ns = $1 and key = $2')
 const forgetKey = both('host forget key', 'delete from belfry.claim where ns = $1 and key = $2')
 
-/** A host that neither leases nor renews for two of these is taken for gone. */
+/** A host that neither leases nor renews for two of these intervals counts as gone. */
 const hostBeatMs = 300_000
 
-/**
- * Leases to a host in one step: the host is known, its key is remembered with what it was granted, or none of it. A key
- * that was granted nothing is not remembered, so that the next request with it may be granted something.
- */
+/** Leases to a host in one step: it records the host and its key with the leases, or nothing. A key without leases is not recorded, so that the next request with it may get some. */
 export function* leaseToHost(context: StoreContext, request: HostRequest): Step<HostLeased> {
   const { key, claimId } = request
   const now = yield* clockNow()
@@ -65,11 +62,10 @@ export function* leaseToHost(context: StoreContext, request: HostRequest): Step<
   if (key !== undefined) yield* keep(context, key, answer)
   return { ...answer, answer: 'leased' }
 }
-/** A repeated request changes nothing. */
 leaseToHost.audits = (answer: HostLeased) =>
   answer.answer === 'leased' && answer.repeated === undefined ? leasesNamed('leased', answer.leases) : null
 
-/** Leases and ends in one step. What is handed out here is the caller's to lose: no lease remembers it. */
+/** Leases and ends in one step. The caller may lose these runs: no lease remembers them. */
 export function* drainQueue(context: StoreContext, request: HostRequest): Step<LeaseAnswer> {
   const now = yield* clockNow()
   const workerId = yield* greet(context, request, now)

@@ -12,7 +12,7 @@ interface Wanted {
 }
 
 interface Waiting<Answer> {
-  /** Tries to lease; one short transaction. */
+  /** Tries to lease, in one short transaction. */
   readonly ask: () => Promise<Answer>
   readonly isServed: (answer: Answer) => boolean
   readonly waitMs: number
@@ -21,29 +21,26 @@ interface Waiting<Answer> {
 
 interface Host {
   isAsking: boolean
-  /** Asks once; answers whether it was served. Never rejects. */
+  /** Tries once; returns whether it got runs. Never rejects. */
   turn(): Promise<boolean>
   fail(error: unknown): void
 }
 
-/** The hosts that wait for the same, in the order in which they came. */
+/** The hosts that wait for the same work, in order of arrival. */
 interface Line extends Wanted {
   readonly key: string
   readonly hosts: Set<Host>
-  /** By the monotonic clock: it is not asked again before this where an ask found nothing although the look did. */
+  /** The earliest next try, by the monotonic clock, when a try got nothing although a poll found work. */
   restsUntil: number
 }
 
-/** How often the store is looked at when nothing is heard: a wake-up may be lost, and a lease may expire. */
+/** How often the store is polled without a wake-up: a wake-up may be lost, and a lease may expire. */
 const pollMs = 1_000
 const gapMsMin = 25
-/** A full queue has work that cannot go; each ask is a write, which wakes the hosts that wait in other processes. */
+/** A full queue has work that cannot start; each try is a write, which wakes hosts in other processes. */
 const fruitlessRestMs = 1_000
 
-/**
- * Hosts that wait for work. One look for all of them, a read, tells which queues have something; only then the first host of a
- * line asks, and after it the next, for as long as they are served. No database connection is held while they wait.
- */
+/** Hosts that wait for work. One poll, a read, finds the queues with work for all of them; only then the first host of a line tries to lease, then the next, while they get runs. No database connection is held while they wait. */
 export class LeaseWaits {
   readonly #store: Store
   readonly #clock: Clock
@@ -59,7 +56,7 @@ export class LeaseWaits {
     this.#clock = clock
   }
 
-  /** Asks until a host is served, its time is over, or its signal ends it. The last answer is the one it gets. */
+  /** Tries until a host gets runs, its time is over, or its signal ends it; returns the last answer. */
   wait<Answer>(wanted: Wanted, { ask, isServed, waitMs, signal }: Waiting<Answer>): Promise<Answer> {
     signal?.throwIfAborted()
     return new Promise((resolve, reject) => {
@@ -99,12 +96,12 @@ export class LeaseWaits {
       })
       signal?.addEventListener('abort', aborted, { once: true })
       const line = this.#join(wanted, host)
-      // What comes while it asks for the first time may be found by nobody, so that a look follows.
+      // Work that arrives during the first try may be missed, so a poll follows.
       void host.turn().then(() => this.#lookSoon())
     })
   }
 
-  /** Every host is told that it waits in vain. */
+  /** Ends all waits. */
   close(error: unknown): void {
     for (const { hosts } of [...this.#lines.values()]) for (const host of [...hosts]) host.fail(error)
   }
@@ -124,7 +121,7 @@ export class LeaseWaits {
     try {
       nextMs = await this.#serveLines()
     } catch (error) {
-      // A store that does not answer now may do so at the next look.
+      // A store that does not answer now may answer at the next poll.
       if (!isPassing(error)) this.close(error)
     }
     this.#isLooking = false
@@ -133,10 +130,10 @@ export class LeaseWaits {
     this.#alarm(this.#hasHeard ? gapMsMin : Math.max(gapMsMin, nextMs))
   }
 
-  /** Serves every line that has something; answers how long there will be nothing new to see. */
+  /** Serves every line with work; returns how long nothing new can appear. */
   async #serveLines(): Promise<number> {
     const { now, leaseExpiresAt } = await this.#store.look(nextInstants)
-    // An expired lease is taken back by the next host that asks.
+    // The next host that leases reclaims an expired lease.
     const isExpired = leaseExpiresAt !== null && leaseExpiresAt <= now
     let nextMs = pollMs
     for (const lines of this.#linesByCan()) {

@@ -8,14 +8,14 @@ import { renew, renewMany } from './renew-leases.ts'
 import { reset } from './reset-runs.ts'
 import { sweepClaims } from './sweep-claims.ts'
 
-/** Outside hosts: programs that lease runs through a door, execute them and say how they ended. */
+/** Outside hosts: programs that lease runs through a door, execute them and report how they ended. */
 export const hosts = {
   name: 'hosts',
   migrations: [tables],
   sweeps: [sweepClaims],
   nouns: {
     sched: {
-      says: 'What outside hosts do: programs that are no workers, and lease work through a door.',
+      says: 'Outside hosts: programs that are no workers and lease work through a door.',
       plural: 'sched',
       operations: { plan, lease, renew, renewMany, complete, release, park, reclaim, reset },
     },

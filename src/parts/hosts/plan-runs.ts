@@ -32,11 +32,11 @@ export interface SkippedRun {
   readonly runId: string
   readonly attempts: number
   readonly reason: SkipReason
-  /** Under `held-by`: the hold that keeps it. */
+  /** With `held-by`: the hold. */
   readonly hold?: string | undefined
 }
 
-/** Who would go now, who would not and why, and when to ask again. */
+/** Which runs would be leased now, which would not and why, and when to plan again. */
 export interface Plan {
   readonly now: number
   readonly queue: string
@@ -52,7 +52,7 @@ export interface Plan {
   readonly isWhole: boolean
 }
 
-/** The first of each kind that a plan looks at; all that is in flight counts beside them. */
+/** A plan reads the first runs of each kind, and counts all runs in flight. */
 const windowMax = 1_000
 const skippedMax = 100
 
@@ -60,12 +60,12 @@ const planSaid = noted(
   outputOf<Plan>()(
     z
       .strictObject({
-        now: instantOutput('The instant that the plan is for.'),
+        now: instantOutput('The instant of the plan.'),
         queue: text('The queue.'),
-        exists: flag('Whether the queue exists; until the first run or setting names it, its defaults are shown.'),
+        exists: flag('Whether the queue exists; until a run or policy names it, its defaults are shown.'),
         maxConcurrent: count('How many of its runs may be at work at once.'),
-        inFlight: count('How many are, those with expired leases included.'),
-        available: count('How many could be handed out.'),
+        inFlight: count('How many are at work, those with expired leases included.'),
+        available: count('How many could be leased.'),
         leases: z
           .array(
             z.strictObject({
@@ -73,30 +73,30 @@ const planSaid = noted(
               priority: count('Lower goes first.'),
               enqueuedAt: instantOutput('When it was made.'),
               attempts: count('How many attempts it has used.'),
-              expiresAt: instantOutput("Until when a host's lease of it would last."),
+              expiresAt: instantOutput('When a host’s lease of it would expire.'),
             }),
           )
-          .describe('Those who would go, in their order.'),
+          .describe('The runs that would be leased, in order.'),
         skipped: z
           .array(
             z.strictObject({
               runId: text('The id of the run.'),
               attempts: count('How many attempts it has used.'),
               reason: z.enum(skipReasons).describe('Why.'),
-              hold: text('Under held-by: the id of the hold that keeps it.').optional(),
+              hold: text('With held-by: the id of the hold.').optional(),
             }),
           )
-          .describe(`Those who would not, in queue order, the first ${skippedMax}.`),
+          .describe(`The runs that would not, in queue order, the first ${skippedMax}.`),
         skippedByReason: z
           .array(z.strictObject({ reason: z.enum(skipReasons).describe('Why.'), count: count('How many.') }))
-          .describe('All of those, counted.'),
+          .describe('All of those, counted by reason.'),
         reclaimable: z
-          .array(z.strictObject({ runId: text('The id of the run.'), expiredAt: instantOutput('Since when.') }))
-          .describe('Leases that have expired, and keep their slots until somebody takes them back.'),
-        wakeAt: instantOutput('The first instant at which time alone may change the plan.').nullable(),
-        isWhole: flag('Whether the whole queue was looked at; of a long one only the first of each kind are.'),
+          .array(z.strictObject({ runId: text('The id of the run.'), expiredAt: instantOutput('When it expired.') }))
+          .describe('Expired leases, which keep their slots until they are reclaimed.'),
+        wakeAt: instantOutput('The first instant at which the plan may change by itself.').nullable(),
+        isWhole: flag('Whether the whole queue was read; of a long one only the first runs of each kind are.'),
       })
-      .describe('Who would go now.'),
+      .describe('The runs that would be leased now.'),
   ),
   { id: 'Plan' },
 )
@@ -104,14 +104,16 @@ const planSaid = noted(
 export const plan = operation({
   noun: 'sched',
   verb: 'plan',
-  says: 'Tells who would be handed out now, and why the others would not; changes nothing.',
+  says: 'Show which runs would be leased now, and why the others would not; change nothing.',
   request: 'a plan',
   effect: 'read',
   scope: 'read',
   input: z.strictObject({
     queue,
     now: instant.describe('The instant to plan for. Default: now.').optional(),
-    limit: leasesLimit.describe('As if so many were asked for at most. Default: as many as there is room for.'),
+    limit: leasesLimit.describe(
+      'Plan as if at most this many were requested. Default: as many as there are free slots.',
+    ),
     ...capabilityFields,
   }),
   takes: [],
@@ -126,13 +128,13 @@ export const plan = operation({
     const window = await windowOf(context, name)
     const now = given.now ?? window.now
     const { kinds, handlers, limit } = given
-    // Whoever says nothing of what he can do asks for the queue, not for himself.
+    // Without any capabilities the caller asks about the queue, not about itself.
     const can = kinds === undefined && handlers === undefined ? undefined : [capabilitiesOf(given)]
     return told(name, { ...window, now }, planLeases({ ...window, now, can, limit }))
   },
 })
 
-/** A queue that does not exist yet is planned with its defaults: a host may start before the first work. */
+/** A queue that does not exist yet is planned with its defaults: a host may start before the first run. */
 async function windowOf(context: OperationContext, name: string): Promise<Window> {
   const { store } = context
   if ((await store.look(findQueue, name)) !== null)
@@ -183,7 +185,7 @@ function counted(skipped: LeasePlan['skipped']): Plan['skippedByReason'] {
   })
 }
 
-/** Of each kind the window has the first; where it is not full of any, it has all. */
+/** The window has the first runs of each kind; when none is full, it has all. */
 function isWhole(runs: readonly PlannedRun[]): boolean {
   const kinds = new Map<string, number>()
   for (const run of runs) kinds.set(kindOf(run), (kinds.get(kindOf(run)) ?? 0) + 1)

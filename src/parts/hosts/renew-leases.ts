@@ -10,7 +10,6 @@ import type { HeldRun } from './held-runs.ts'
 import { leaseId, leaseIdOf, runOfLease } from './lease-id.ts'
 import { renewedColumns, showRenewed } from './show.ts'
 
-/** A lease that goes on, or that is over. */
 export interface Renewed {
   readonly lease: string
   readonly renewed: boolean
@@ -22,10 +21,10 @@ export interface Renewed {
 const renewedSaid = outputOf<Renewed>()(
   z.strictObject({
     lease: text('The id of the lease.'),
-    renewed: flag('Whether it goes on. If not, stop the work: somebody else may be at it.'),
-    expiresAt: instantOutput('Until when it lasts now.').nullable(),
-    cancelRequestedAt: instantOutput('When its end was asked for: stop the work, and release it.').nullable(),
-    problem: text('Why it does not go on, and what happened since.').nullable(),
+    renewed: flag('Whether the lease goes on. If not, stop the work: another worker may execute the run.'),
+    expiresAt: instantOutput('When it expires now.').nullable(),
+    cancelRequestedAt: instantOutput('When cancellation was requested: stop the work, and release the run.').nullable(),
+    problem: text('Why it was not renewed, and what happened since.').nullable(),
   }),
 )
 
@@ -42,7 +41,7 @@ const renewing = {
 export const renew = operation({
   ...renewing,
   verb: 'renew',
-  says: 'Makes a lease last for its whole time from now, and tells whether its end was asked for.',
+  says: 'Renew a lease for its whole length from now, and answer whether cancellation was requested.',
   request: 'a renewal',
   about: runOfLease,
   input: z.strictObject({ lease: leaseId }),
@@ -63,7 +62,7 @@ export const renew = operation({
 export const renewMany = operation({
   ...renewing,
   verb: 'renewMany',
-  says: 'Renews many leases at once; each has its own answer.',
+  says: 'Renew many leases at once; each has its own answer.',
   request: 'a renewal of leases',
   input: z.strictObject({
     leases: z.array(leaseId).min(1).max(leasesMax).readonly().describe('The ids of the leases.'),
@@ -94,7 +93,7 @@ function nameOf({ runId, fence }: Pick<Renewal, 'runId' | 'fence'>): string {
   return `${runId} ${fence}`
 }
 
-/** Renews by the policies of this moment, and notes that the holders are alive. */
+/** Renews by the current policies, and records that the holders are alive. */
 async function renewHeld({ store }: OperationContext, held: readonly HeldRun[]): Promise<Renewal[]> {
   const leases = held.map(async ({ leaseTtlMs, ...run }) => ({
     ...run,
@@ -105,7 +104,7 @@ async function renewHeld({ store }: OperationContext, held: readonly HeldRun[]):
   return answers
 }
 
-/** Where the policy cannot be read, a lease must not grow by it; what is left of it is all there is. */
+/** When the policy cannot be read, the lease is not extended; the rest of it stays. */
 async function lengthLeft(
   store: OperationContext['store'],
   { expiresAt }: Pick<HeldRun, 'expiresAt'>,

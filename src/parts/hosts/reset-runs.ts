@@ -20,12 +20,12 @@ const idsMax = 1_000
 const limitDefault = 100
 const noSuchRun = 'there is no such run'
 
-/** Runs that were parked are named, or told by what they have in common; one by one, each in a step of its own. */
+/** Parked runs by id, or by what they share; each is reset in its own step. */
 export const reset = operation({
   noun: 'sched',
   verb: 'reset',
   idempotent: true,
-  says: 'Gives parked runs their whole budget back: those named, or those of a queue, a schedule or a reason.',
+  says: 'Reset parked runs: those named, or those of a queue, a schedule or a reason.',
   request: 'a reset of runs',
   effect: 'write',
   scope: 'operate',
@@ -33,17 +33,17 @@ export const reset = operation({
     ids: z.array(runId).min(1).max(idsMax).readonly().describe('The ids of the runs.').optional(),
     queue: name.describe('All parked runs of this queue.').optional(),
     schedule: name.describe('All parked runs of this schedule.').optional(),
-    reasonIncludes: z.string().min(1).max(200).describe('Of those, only where the reason has this part.').optional(),
+    reasonIncludes: z.string().min(1).max(200).describe('Only runs whose reason contains this text.').optional(),
     limit: z.int().min(1).max(idsMax).describe('How many at most. Default: 100.').optional(),
   }),
   takes: [],
   output: outputOf<ManyReset>()(
     z.strictObject({
-      reset: z.array(z.string()).describe('The ids of those that go on.'),
+      reset: z.array(z.string()).describe('The ids of the reset runs.'),
       left: z
-        .array(z.strictObject({ id: text('The id of the run.'), why: text('Why it was left as it is.') }))
-        .describe('Those that were left as they are.'),
-      more: flag('Whether there may be more: ask again.'),
+        .array(z.strictObject({ id: text('The id of the run.'), why: text('Why it was not reset.') }))
+        .describe('The runs that were not reset.'),
+      more: flag('Whether there may be more: repeat the call.'),
     }),
   ),
   errors: ['invalid', 'not-found', 'conflict'],
@@ -62,7 +62,7 @@ export const reset = operation({
 
 const leftShownMax = 10
 
-/** Runs were meant, and none of them was parked: that is a conflict, so that a script does not take it for done. */
+/** Named runs of which none was parked are a conflict, so that a script notices. */
 function answered(answer: ManyReset): ManyReset {
   const { reset: done, left } = answer
   if (done.length > 0 || left.length === 0) return answer
@@ -75,7 +75,7 @@ function answered(answer: ManyReset): ManyReset {
   })
 }
 
-/** A script that aims at runs of which none is parked has to learn of it as one that names them does. */
+/** A filter that matches no parked run is a conflict too, so that a script notices. */
 function nothingParked({ queue, schedule, reasonIncludes }: Filter): BelfryError {
   const of = [
     ...(queue === undefined ? [] : [`of queue ${quoted(queue)}`]),
@@ -103,7 +103,7 @@ function aimProblems({ ids, queue, schedule, reasonIncludes, limit }: Filter): P
       {
         field: 'ids',
         problem: 'is missing',
-        expected: 'the ids of runs, or a queue or schedule whose parked runs are meant',
+        expected: 'the ids of runs, or a queue or schedule whose parked runs to reset',
       },
     ]
   }
@@ -112,7 +112,7 @@ function aimProblems({ ids, queue, schedule, reasonIncludes, limit }: Filter): P
   })
 }
 
-/** As many pages as are looked through for runs that were parked for a certain reason. */
+/** The most pages that are searched for runs parked for a certain reason. */
 const pagesMax = 10
 
 async function parkedRuns(context: OperationContext, { queue, schedule, reasonIncludes }: Filter, limit: number) {

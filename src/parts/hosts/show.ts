@@ -13,7 +13,7 @@ import type { ManyReset } from './reset-runs.ts'
 const textWidth = 60
 
 const goingColumns: readonly Column<Plan['leases'][number]>[] = [
-  ['WOULD GO', 'runId', 'name'],
+  ['WOULD START', 'runId', 'name'],
   ['PRIORITY', 'priority', 'count'],
   ['ATTEMPTS', 'attempts', 'count'],
   ['MADE', 'enqueuedAt', 'relative'],
@@ -22,18 +22,18 @@ const goingColumns: readonly Column<Plan['leases'][number]>[] = [
 export function showPlan(plan: Plan, { paint, relative, table }: Sheet): string {
   const { queue, exists, inFlight, maxConcurrent, available, leases, skippedByReason, reclaimable } = plan
   const { skipped, wakeAt, isWhole } = plan
-  const head = `${paint.bold(plainText(queue))}  ${inFlight} of ${maxConcurrent} at work, room for ${available}`
+  const head = `${paint.bold(plainText(queue))}  ${inFlight} of ${maxConcurrent} at work, ${available} free`
   const tried = skipped.filter(({ attempts }) => attempts > 0).map(({ runId, attempts }) => `${runId} ${attempts}`)
   const holds = [...new Set(skipped.flatMap(({ hold }) => hold ?? []))]
   const counts = skippedByReason.map(({ reason, count }) => `${count} ${reason}`).join(', ')
   const lines = [
-    ...(exists ? [] : ['The queue does not exist yet: the first run or setting that names it creates it.']),
+    ...(exists ? [] : ['The queue does not exist yet: the first run or policy that names it creates it.']),
     leases.length === 0 ? 'No run can be leased now.' : table(goingColumns, leases),
-    ...(counts === '' ? [] : [`would not: ${counts}${isWhole ? '' : ' (of those looked at)'}`]),
+    ...(counts === '' ? [] : [`would not start: ${counts}${isWhole ? '' : ' (of those that were read)'}`]),
     ...(holds.length === 0 ? [] : [`held by: ${firstOf(holds)}`]),
     ...(tried.length === 0 ? [] : [`attempts used: ${firstOf(tried)}`]),
-    ...(reclaimable.length === 0 ? [] : [paint.yellow(`expired, to be taken back: ${namesOf(reclaimable)}`)]),
-    ...(wakeAt === null ? [] : [`time alone may change this ${relative(wakeAt)}`]),
+    ...(reclaimable.length === 0 ? [] : [paint.yellow(`expired, to be reclaimed: ${namesOf(reclaimable)}`)]),
+    ...(wakeAt === null ? [] : [`this may change ${relative(wakeAt)}`]),
   ]
   return [head, ...lines.map((line) => indented(line))].join('\n')
 }
@@ -62,11 +62,11 @@ const leaseColumns: readonly Column<Leasing['leases'][number]>[] = [
 
 export function showLeasing(answer: Leasing, sheet: Sheet): string {
   const { leases, repeated, over, queue } = answer
-  const none = `nothing was handed out of ${plainText(queue)}`
+  const none = `no run of ${plainText(queue)} was leased`
   return [
     leases.length === 0 ? none : sheet.table(leaseColumns, leases),
-    ...(repeated ? ['the request key came before: this is what it was granted then'] : []),
-    ...(over.length === 0 ? [] : [`granted then, and held no longer: ${namesOf(over)}`]),
+    ...(repeated ? ['this request key was used before: these are its leases'] : []),
+    ...(over.length === 0 ? [] : [`leased then, and no longer held: ${namesOf(over)}`]),
     ...remarks(answer, sheet),
   ].join('\n')
 }
@@ -75,30 +75,30 @@ const takenColumns: readonly Column<Draining['runs'][number]>[] = [['TAKEN', 'ru
 
 export function showDraining(answer: Draining, sheet: Sheet): string {
   const { runs, queue } = answer
-  const none = `nothing was taken of ${plainText(queue)}`
+  const none = `no run of ${plainText(queue)} was taken`
   return [runs.length === 0 ? none : sheet.table(takenColumns, runs), ...remarks(answer, sheet)].join('\n')
 }
 
 const stops: Readonly<Record<NonNullable<HandedOut['stopped']>, string>> = {
   'held-by': 'the queue is held',
-  'policy-unreadable': 'its policy cannot be read: set it anew',
-  'no-queue': 'the queue does not exist yet: the first run or setting that names it creates it',
+  'policy-unreadable': 'its policy cannot be read: set it again',
+  'no-queue': 'the queue does not exist yet: the first run or policy that names it creates it',
 }
 
 function remarks({ stopped, hold, full, reclaimed, setAside, more }: HandedOut, { paint }: Sheet): string[] {
   return [
     ...(stopped === null ? [] : [paint.yellow(`${stops[stopped]}${hold === null ? '' : ` by ${hold}`}`)]),
-    ...(full ? [paint.yellow('the queue is at its ceiling: nothing is handed out before one of its runs ends')] : []),
-    ...(reclaimed.length === 0 ? [] : [`taken back first, for their leases had expired: ${namesOf(reclaimed)}`]),
+    ...(full ? [paint.yellow('the queue is at its ceiling: no run is leased until one of its runs ends')] : []),
+    ...(reclaimed.length === 0 ? [] : [`reclaimed first, because their leases had expired: ${namesOf(reclaimed)}`]),
     ...(setAside.length === 0 ? [] : [`left the line instead: ${namesOf(setAside)}`]),
-    ...(more ? ['there may be more: ask again'] : []),
+    ...(more ? ['there may be more: repeat the command'] : []),
   ]
 }
 
 export function showRenewed({ expiresAt, cancelRequestedAt }: Renewed, { paint, relative }: Sheet): string {
   const until = expiresAt === null ? '' : `; it expires ${relative(expiresAt)}`
   const cancel =
-    cancelRequestedAt === null ? '' : paint.yellow('\nits end was asked for: stop the work, and release it')
+    cancelRequestedAt === null ? '' : paint.yellow('\ncancellation requested: stop the work, and release the run')
   return `renewed${until}${cancel}`
 }
 
@@ -109,12 +109,12 @@ export const renewedColumns: readonly Column<Renewed>[] = [
   [
     '',
     ({ cancelRequestedAt, problem }) =>
-      cancelRequestedAt === null ? plainText(problem ?? '') : 'its end was asked for',
+      cancelRequestedAt === null ? plainText(problem ?? '') : 'cancellation requested',
   ],
 ]
 
 export function showLeaseEnded({ runId, status, reason, nextEligibleAt }: LeaseEnded, sheet: Sheet): string {
-  const again = nextEligibleAt === null ? '' : `, to be tried again ${sheet.relative(nextEligibleAt)}`
+  const again = nextEligibleAt === null ? '' : `, next attempt ${sheet.relative(nextEligibleAt)}`
   const why = status === 'completed' ? '' : ` (${plainText(reason)})`
   return `${sheet.paint.bold(runId)} is ${sheet.status(status)}${why}${again}`
 }
@@ -128,7 +128,7 @@ const reclaimedColumns: readonly Column<HandedOut['reclaimed'][number]>[] = [
 
 export function showReclaimed({ reclaimed, more }: Pick<HandedOut, 'reclaimed' | 'more'>, { table }: Sheet): string {
   if (reclaimed.length === 0) return 'No lease has expired.'
-  return [table(reclaimedColumns, reclaimed), ...(more ? ['there may be more: ask again'] : [])].join('\n')
+  return [table(reclaimedColumns, reclaimed), ...(more ? ['there may be more: repeat the command'] : [])].join('\n')
 }
 
 export function showManyReset({ reset, left, more }: ManyReset): string {
@@ -136,8 +136,8 @@ export function showManyReset({ reset, left, more }: ManyReset): string {
     reset.length === 0
       ? 'none was reset'
       : `reset ${reset.length}: ${reset.slice(0, namesMax).join(', ')}${reset.length > namesMax ? ' …' : ''}`,
-    ...left.map(({ id, why }) => `left ${id}: ${why}`),
-    ...(more ? ['there may be more: ask again'] : []),
+    ...left.map(({ id, why }) => `not reset ${id}: ${why}`),
+    ...(more ? ['there may be more: repeat the command'] : []),
   ]
   return lines.join('\n')
 }

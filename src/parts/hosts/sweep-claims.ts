@@ -11,7 +11,7 @@ const removeClaims = dialects('prune remove claims', {
     where d.ns = i.ns and d.key = i.key`,
 })
 
-/** A host that repeats its request has lost an answer, and does so soon. */
+/** A host that repeats a request has lost an answer, and does so soon. */
 const claimsKeptMs = 24 * 3_600_000
 
 export function* sweepClaims({ now, rowsLeft }: Sweeping): Step<number> {

@@ -8,18 +8,18 @@ import { type DraftWritten, writeDraft } from './write-draft.ts'
 
 export interface BringIn {
   readonly queue: string
-  /** Stands beside every schedule that is made. */
+  /** The reason recorded with every new schedule. */
   readonly reason: string
-  /** What would help where names are taken. */
+  /** The hint for names in use. */
   readonly hint: string
   /** Whether something may be left out. */
   readonly isPartial: boolean
 }
 
-/** More than a person reads; the rest is counted. */
+/** The most items in the answer; the rest is counted. */
 const leftMax = 1_000
 
-/** Writes all that a draft asks for, in one step or not at all. What exists already with the same content stays as it is. */
+/** Writes a draft in one step or not at all. What exists with the same content stays. */
 export async function bringIn(context: OperationContext, draft: Draft, how: BringIn): Promise<Imported> {
   const left = draft.left.filter(({ isTaken }) => isTaken !== true).map(plain)
   const different = draft.left.filter(({ isTaken }) => isTaken === true).map(plain)

@@ -1,4 +1,3 @@
-/** What a line of a crontab is. */
 export type CrontabLine =
   | { readonly kind: 'blank' }
   | { readonly kind: 'comment'; readonly text: string }
@@ -10,7 +9,7 @@ const setting = /^(?:"([^"]*)"|'([^']*)'|([A-Za-z_][A-Za-z0-9_]*))[ \t]*=[ \t]*(
 const shorthand = /^(@\S+)(?:[ \t]+(.*))?$/
 const fields = /^((?:\S+[ \t]+){4}\S+)(?:[ \t]+(.*))?$/
 
-/** Reads one line, as cron itself would: with a user before the command where the crontab is the system's. */
+/** Reads one line as cron would; a system crontab has a user before each command. */
 export function crontabLine(text: string, { system }: { readonly system: boolean }): CrontabLine {
   const line = text.replace(/^[ \t]+/, '').trimEnd()
   if (line === '') return { kind: 'blank' }
@@ -22,44 +21,41 @@ export function crontabLine(text: string, { system }: { readonly system: boolean
   return jobOf(calendar.replace(/[ \t]+/g, ' '), rest, system)
 }
 
-/** Quotes keep blanks at the ends of a value, and are no part of it. */
+/** Quotes keep spaces at the ends of a value, and are no part of it. */
 function unquoted(value: string): string {
   return /^(["'])(.*)\1$/.exec(value)?.[2] ?? value
 }
 
-// What can stand in a calendar, and is the name of no program: `*`, `*/5`, `?`, `1-5`, `2026`, `MON-FRI`.
+// Words of a calendar, which are no program names: `*`, `*/5`, `?`, `1-5`, `2026`, `MON-FRI`.
 const calendarField =
   /^(?:[*?](?:\/\d+)?|\d+(?:[-,/]\d+)*|(?:sun|mon|tue|wed|thu|fri|sat)(?:[-,](?:sun|mon|tue|wed|thu|fri|sat))*)$/i
 const sixFields =
-  'it has six fields before its command, and a crontab has five: leave away its seconds at the beginning, or its year at the end'
+  'it has six fields before its command, and a crontab has five: remove the seconds at the start, or the year at the end'
 
-/** A user, as systems let one be called; with its group, where cron takes one. */
+/** A user name, with its group where cron allows one. */
 const userName = /^[A-Za-z_][\w.-]*\$?(?::[\w.-]+)?$/
 
-/**
- * Whether a user stands before each command no line tells by itself. A crontab that is read the wrong way would make the
- * user a program, or a program the user, so that what gives itself away is not taken.
- */
+/** No single line shows whether it has a user before its command. Read the wrong way, a user would become a program, or a program a user, so a line that contradicts the setting is not imported. */
 function jobOf(calendar: string, rest: string, system: boolean): CrontabLine {
   const [, user = '', afterUser = ''] = /^(\S+)(?:[ \t]+(.*))?$/.exec(rest) ?? []
   if (!calendar.startsWith('@') && calendarField.test(user)) return { kind: 'stray', why: sixFields }
   const command = system ? afterUser : rest
   if (command === '') {
-    return { kind: 'stray', why: `it has no command behind its calendar${system ? ' and its user' : ''}` }
+    return { kind: 'stray', why: `it has no command after its calendar${system ? ' and its user' : ''}` }
   }
   if (!system && user === 'root') {
-    return { kind: 'stray', why: 'it begins with the user root, as in a crontab of the system: say that it is one' }
+    return {
+      kind: 'stray',
+      why: 'its command begins with the user root, as in a system crontab: import it with system',
+    }
   }
   if (system && !userName.test(user)) {
-    return { kind: 'stray', why: 'it has no user before its command, as if it were no crontab of the system' }
+    return { kind: 'stray', why: 'it has no user before its command, as a system crontab requires' }
   }
   return { kind: 'job', calendar, user: system ? user : null, command }
 }
 
-/**
- * A command without what only cron understands: `\%` is a percent sign, and what stands behind a bare one would be typed
- * to the command line by line. `null` where there is something to be typed.
- */
+/** A command without cron's own syntax: `\%` is a percent sign, and text after a bare one is input for the command. `null` when there is such input. */
 export function commandIn(text: string): string | null {
   let plain = ''
   let isEscaped = false
@@ -71,16 +67,16 @@ export function commandIn(text: string): string | null {
   return plain
 }
 
-/** Words before a program that are not what somebody would call the job by. */
+/** Words before a program that would not name the job. */
 const wrappers: ReadonlySet<string> = new Set([
   ...['sudo', 'env', 'nice', 'ionice', 'exec', 'time', 'timeout', 'flock', 'chronic', 'nohup', 'setsid', 'sh', 'bash'],
   ...['if', 'then', '!', '(', '{', 'command'],
 ])
-/** Words that begin a command of their own before the one that matters. */
+/** Words that begin a command of their own before the main one. */
 const leading: ReadonlySet<string> = new Set(['cd', 'test', '[', 'export', 'umask', 'sleep', '.', 'source', 'set'])
 const operators: ReadonlySet<string> = new Set(['&&', '||', ';', '|', '&'])
 
-/** The file name of the program that a command starts, as a name for it. */
+/** The file name of the program, as a name for the schedule. */
 export function programName(command: string): string {
   const words = command.replace(/&&|\|\||[;|&({]/g, ' $& ').split(/\s+/)
   let isLeading = false

@@ -5,49 +5,46 @@ import { type CrontabLine, commandIn, crontabLine, programName } from './crontab
 import { type Draft, type DraftedSchedule, type Left, nothing, shown, whyUnsound } from './draft.ts'
 
 export interface CrontabReading {
-  /** Whether a user stands before each command. */
+  /** Whether each line has a user before its command. */
   readonly system: boolean
-  /** The zone of lines that no setting gives one. */
+  /** The time zone of lines without CRON_TZ. */
   readonly zone: string
   readonly queue: string
-  /** Stands before every name. */
+  /** The prefix of every name. */
   readonly prefix: string
   readonly now: number
 }
 
-/** Settings that speak to cron and to nobody else. */
+/** Settings that mean something to cron only. */
 const toCron: Readonly<Record<string, string>> = {
-  MAILTO: 'Belfry sends no mail: what a command puts out is kept with its run',
+  MAILTO: 'Belfry sends no mail: the output of a command is kept with its run',
   MAILFROM: 'Belfry sends no mail',
   CONTENT_TYPE: 'Belfry sends no mail',
   CONTENT_TRANSFER_ENCODING: 'Belfry sends no mail',
   RANDOM_DELAY: 'commands start at their instants, without a delay',
 }
 
-/** Of what is only different from cron: every schedule is made all the same. */
+/** Differences from cron, with which the schedule is still created. */
 const isTaken = true as const
 
-/** A command may take a day. Cron would let it go on for ever, and here it would hold one of the slots of its queue. */
+/** A command may take a day. Cron would let it run for ever, and here it would hold a slot of its queue. */
 const timeoutMs = 86_400_000
 const descriptionLengthMax = 10_000
 
-/** What is known by the time a line is read. */
+/** The state while lines are read. */
 interface State {
   readonly env: Record<string, string>
   shell: string
   zone: string
-  /** The comments that stand directly before the line, with the numbers of theirs. */
+  /** The comments directly before the line, with their line numbers. */
   comments: { readonly line: number; readonly text: string }[]
   readonly names: Map<string, number>
-  /** How many commands start where cron would not start them. */
+  /** How many commands start in another folder than under cron. */
   homeless: number
   readonly left: Left[]
 }
 
-/**
- * Reads a crontab into schedules that start its commands, each by the shell as cron does: beside one that has not ended, and
- * not for what was missed. What cron does otherwise, or cannot be had, is told line by line.
- */
+/** Reads a crontab into schedules that start its commands with the shell, as cron does: runs may overlap, and missed instants are skipped. Everything that differs from cron, or is not supported, is reported by line. */
 export function draftOfCrontab(text: string, reading: CrontabReading): Draft {
   const { zone } = reading
   const state: State = {
@@ -90,25 +87,25 @@ function settingRead({ name, value }: Setting, where: string, state: State): voi
     left.push({ where, what, why, isTaken })
     return
   }
-  // TZ is for the commands alone: no cron reads its calendars by it.
+  // TZ is for the commands only: no cron uses it for its calendars.
   if (name === 'CRON_TZ') {
     state.zone = value.replace(/^:/, '')
     return
   }
   const [problem] = commandTargetProblems({ command: 'true', env: { [name]: value } })
   if (problem !== undefined) {
-    left.push({ where, what, why: `no command is handed it: ${problem.field} ${problem.problem}` })
+    left.push({ where, what, why: `no command gets it: ${problem.field} ${problem.problem}` })
     return
   }
   if (name === 'SHELL') state.shell = value
-  // What it says is not said again: an answer is kept by whoever asked.
+  // The value is not repeated here: the answer may be stored by the caller.
   if (secretly.test(name)) left.push({ where, what: shown(name), why: openly, isTaken })
   env[name] = value
 }
 
 const secretly = /PASSW|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE/i
 const openly =
-  'it is stored as it stands, and shown to whoever may look at a schedule; if it is a secret, name it in the target by { "secret": "NAME" }'
+  'it is stored as it is, and visible to every reader of a schedule; if it is a secret, name it in the target as { "secret": "NAME" }'
 
 type Job = Extract<CrontabLine, { kind: 'job' }>
 
@@ -123,8 +120,7 @@ function jobRead(job: Job, where: string, { state, reading }: CrontabContext): D
   const { user } = job
   if (user !== null)
     left.push({ where, what: `user ${shown(user)}`, why: 'commands run as the user of the worker', isTaken })
-  if (job.calendar.startsWith('-'))
-    left.push({ where, what: '-', why: 'it kept cron from writing to its log', isTaken })
+  if (job.calendar.startsWith('-')) left.push({ where, what: '-', why: 'it disabled logging by cron', isTaken })
   const description = descriptionOf(state)
   const name = nameFor(job, { state, reading })
   const spec = { ...drafted.spec, name, ...(description !== null && { description }) }
@@ -137,7 +133,7 @@ function jobRead(job: Job, where: string, { state, reading }: CrontabContext): D
   return [{ from: where, spec }]
 }
 
-/** The spec but for its name, which is counted only once it is certain that there is one. */
+/** The spec without its name, which is numbered only once the spec is valid. */
 function specOf(
   { calendar, command: text }: Job,
   { state, reading }: CrontabContext,
@@ -147,9 +143,9 @@ function specOf(
   const days = whyOtherDays(cron)
   if (days !== null) return { why: days }
   const command = commandIn(text)
-  if (command === null) return { why: 'what stands behind its % would be typed to the command, and nobody types here' }
+  if (command === null) return { why: 'the text after its % would be the input of the command, which is not supported' }
   const { env, shell, zone } = state
-  if (shell === '') return { why: 'its SHELL is empty, so that nothing starts it' }
+  if (shell === '') return { why: 'its SHELL is empty, so it cannot start' }
   const { HOME: home } = env
   const target: Target = {
     command: shell === '/bin/sh' ? command : [shell, '-c', command],
@@ -171,15 +167,15 @@ function specOf(
   return why === null ? { spec } : { why }
 }
 
-/** Cron takes a day that fits both fields where one of them begins with a star, and a day that fits either elsewhere. */
+/** When one of the day fields begins with a star, cron takes days that match both; otherwise days that match either. */
 function whyOtherDays(cron: string): string | null {
   const [, , days = '*', , weekdays = '*'] = cron.split(' ')
   const isStarred = days.startsWith('*') || weekdays.startsWith('*')
   if (days === '*' || weekdays === '*' || !isStarred) return null
-  return 'cron takes a day that fits both its day of the month and its weekday, and here either of them would do'
+  return 'cron takes days that match both its day of the month and its weekday, and Belfry would take days that match either'
 }
 
-/** Lines of one program are told apart by their order: the same file has the same names again. */
+/** Lines of one program are numbered by their order: the same file gives the same names again. */
 function nameFor({ command }: Job, { state, reading }: CrontabContext): string {
   const base = `${reading.prefix}${programName(command)}`
   let count = (state.names.get(base) ?? 0) + 1
@@ -196,14 +192,14 @@ function descriptionOf(state: State): string | null {
     .join('\n')
     .trim()
   if (text.length > descriptionLengthMax) {
-    tellStrayComments(state, `it is longer than a description may be, which is ${descriptionLengthMax} characters`)
+    tellStrayComments(state, `it is longer than a description, which may have ${descriptionLengthMax} characters`)
     return null
   }
   state.comments = []
   return text === '' ? null : text
 }
 
-function tellStrayComments(state: State, why = 'no line that became a schedule follows directly'): void {
+function tellStrayComments(state: State, why = 'no line that became a schedule follows it directly'): void {
   const [first] = state.comments
   const last = state.comments.at(-1)
   if (first !== undefined && last !== undefined) {
@@ -213,18 +209,18 @@ function tellStrayComments(state: State, why = 'no line that became a schedule f
   state.comments = []
 }
 
-/** What is other than under cron for all commands, or for all that no setting says it of. */
+/** Differences from cron for all commands, or for all without a setting. */
 function ofManyLines({ homeless }: State, made: number): Left[] {
   if (made === 0) return []
   const every = 'every line'
-  const folder = 'cron starts commands in the home of the user, and Belfry in the folder of the worker'
+  const folder = 'cron starts commands in the home of the user, Belfry in the folder of the worker'
   const where = homeless === made ? every : 'each line without an absolute HOME'
   return [
     ...(homeless === 0 ? [] : [{ where, what: 'the folder it starts in', why: folder, isTaken }]),
     {
       where: every,
-      what: 'how long it may take',
-      why: 'a command that has not ended after a day is ended; cron would let it go on',
+      what: 'its timeout',
+      why: 'a command is stopped after a day; cron would let it run',
       isTaken,
     },
   ]

@@ -4,26 +4,25 @@ import { newName } from '../../operations/fields/basic-fields.ts'
 import type { PolicyPatch } from '../../store/port.ts'
 import type { RunWithPast } from '../../store/runs/enqueue.ts'
 
-/** Something in a file that has no counterpart here, or not wholly: where it stands, what it is, and why. */
+/** Something in a file that is not supported, or only in part: its place, what it is, and why. */
 export interface Left {
   readonly where: string
   readonly what: string
   readonly why: string
-  /** Whether it was taken over all the same, and is only different from before. */
+  /** Whether it was imported with a difference. */
   readonly isTaken?: true
 }
 
-/** A schedule, and where in the file it stands. */
+/** A schedule, and its place in the file. */
 export interface DraftedSchedule {
   readonly from: string
   readonly spec: ScheduleSpec
-  /** Why it is paused, where it was. */
   readonly pausedReason?: string
 }
 
-/** What a file asks for, and everything in it that cannot be had. Nothing has been written for it yet. */
+/** What a file would create, and everything that is not supported. Nothing is written yet. */
 export interface Draft {
-  /** What the queue is to be told, where the file says so. */
+  /** The policy to set, where the file has one. */
   readonly policy: PolicyPatch | null
   readonly schedules: readonly DraftedSchedule[]
   readonly runs: readonly RunWithPast[]
@@ -32,7 +31,6 @@ export interface Draft {
 
 export const nothing: Draft = { policy: null, schedules: [], runs: [], left: [] }
 
-/** All that several files ask for. */
 export function together(drafts: readonly Draft[]): Draft {
   return {
     policy: drafts.find(({ policy }) => policy !== null)?.policy ?? null,
@@ -42,7 +40,7 @@ export function together(drafts: readonly Draft[]): Draft {
   }
 }
 
-/** Why a schedule would be refused, in one clause; `null` where it would not. */
+/** Why a schedule would be refused, in one clause; `null` when it is valid. */
 export function whyUnsound(spec: ScheduleSpec, now: number): string | null {
   const problems = scheduleProblems(spec, { now })
   if (problems.length === 0) return whyUnnamed(spec) ?? whyTooLarge(spec)
@@ -53,13 +51,13 @@ function clauseOf({ field, problem, expected }: ReturnType<typeof scheduleProble
   return `${field.replace(/^timing\./, '')} ${problem} (expected: ${expected})`
 }
 
-/** A file may hold names that could be made here and asked for nowhere. */
+/** A file may hold names that could be stored here but never typed. */
 function whyUnnamed({ name }: ScheduleSpec): string | null {
   if (newName.safeParse(name).success) return null
-  return `name is ${shown(name)}, which cannot be typed at a command line or stand in an address`
+  return `name is ${shown(name)}, which cannot be typed at a command line or be part of a URL`
 }
 
-/** The store would look at it last, refuse everything, and name no line. */
+/** The store would find it last, refuse everything, and name no line. */
 function whyTooLarge({ payload, target }: ScheduleSpec): string | null {
   for (const [field, value] of Object.entries({ payload, target })) {
     const bytes = value === undefined ? 0 : bytesOf(value)
@@ -74,7 +72,7 @@ export function bytesOf(value: unknown): number {
 
 const shownMax = 80
 
-/** A name or a value as it is told, never longer than helps. */
+/** A name or a value, cut to a readable length. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
   return (text.length > shownMax ? `${text.slice(0, shownMax)}…` : text).replaceAll('\0', '\u2400').toWellFormed()

@@ -14,7 +14,7 @@ const queueDefault = 'crontab'
 const textLengthMax = 1_000_000
 const prefixLengthMax = 100
 
-/** Cron tries nothing twice and has no ceiling; a queue that is made for it is as like it as a queue can be. */
+/** Cron has no retries and no ceiling; the queue created for an import comes close. */
 const policy = { maxAttempts: 1, maxConcurrent: 50 }
 
 export const importCrontab = operation({
@@ -23,7 +23,7 @@ export const importCrontab = operation({
   begins: true,
   isOk: ({ ok }) => ok,
   command: ['import', 'crontab'],
-  says: 'Takes over a crontab: each line becomes a schedule that starts its command, and what cannot be had is listed.',
+  says: 'Import a crontab: each line becomes a schedule that starts its command, and what is not supported is listed.',
   request: 'an import of a crontab',
   effect: 'write',
   scope: 'admin',
@@ -32,15 +32,12 @@ export const importCrontab = operation({
     text: noted(z.string().max(textLengthMax), {
       file: '/etc/crontab',
       expected: 'the text of a crontab, of at most 1 MB',
-    }).describe('The text of the crontab, as crontab -l tells it.'),
-    system: z
-      .boolean()
-      .describe('Whether it is one of the system, in which a user stands before each command. Default: false.')
-      .optional(),
+    }).describe('The text of the crontab, as crontab -l prints it.'),
+    system: z.boolean().describe('It is a system crontab, with a user before each command. Default: false.').optional(),
     zone: zone
-      .describe('The IANA zone of lines that no CRON_TZ gives one. Default: the zone of whoever imports it.')
+      .describe('The IANA time zone of lines without CRON_TZ. Default: the time zone of the caller.')
       .optional(),
-    queue: name.describe(`The queue that the commands go through. Default: ${queueDefault}.`).optional(),
+    queue: name.describe(`The queue of the commands. Default: ${queueDefault}.`).optional(),
     prefix: noted(
       z
         .string()
@@ -48,7 +45,7 @@ export const importCrontab = operation({
         .refine((start) => !start.startsWith('-')),
       { expected: `a text of at most ${prefixLengthMax} characters that does not begin with a dash` },
     )
-      .describe('What stands before the name of each schedule. Default: nothing.')
+      .describe('The prefix of each schedule name. Default: none.')
       .optional(),
     partial,
   }),
@@ -59,7 +56,7 @@ export const importCrontab = operation({
     library: true,
     cli: true,
     http: true,
-    mcp: 'A crontab is a list of programs to start, which are for people to bring in.',
+    mcp: 'A crontab starts programs, so only a person may import it.',
   },
   show: { load: async () => (await import('./show.ts')).showImported },
   examples: [
@@ -79,18 +76,18 @@ export const importCrontab = operation({
       {
         queue,
         reason: 'imported from a crontab',
-        hint: 'Give the names a prefix, or delete what is in their way.',
+        hint: 'Give the names a prefix, or delete the existing schedules.',
         isPartial: isPartial === true,
       },
     )
   },
 })
 
-/** What is other than under cron because there is a queue. */
+/** Differences from cron because of the queue. */
 function ofQueue({ maxConcurrent, maxAttempts }: Pick<Policy, 'maxConcurrent' | 'maxAttempts'>, queue: string): Left[] {
   const where = 'every line'
   const ceiling = `queue ${queue} has at most ${maxConcurrent} at work, and cron has no ceiling`
-  const tries = `queue ${queue} tries what fails up to ${maxAttempts} times; cron tries it once`
+  const tries = `queue ${queue} tries a failed command up to ${maxAttempts} times; cron tries it once`
   return [
     { where, what: 'how many may run at once', why: ceiling, isTaken: true },
     ...(maxAttempts === 1 ? [] : [{ where, what: 'a command that fails', why: tries, isTaken: true as const }]),

@@ -24,19 +24,20 @@ export const importWorkflow = operation({
   begins: true,
   isOk: ({ ok }) => ok,
   command: ['import', 'cool-workflow'],
-  says: 'Takes over what cool-workflow has: its policy, its queue and its tasks; what cannot be had is listed.',
+  says: 'Import the policy, queue and tasks of cool-workflow; what is not supported is listed.',
   request: 'an import of workflows',
   effect: 'write',
   scope: 'admin',
   rehearses: true,
   input: z.strictObject({
     queue: fileText('queue.json', 'The text of queue.json, whose entries become runs for outside hosts.'),
-    policy: fileText('scheduling-policy.json', 'The text of scheduling-policy.json, which the queue is told.'),
+    policy: fileText(
+      'scheduling-policy.json',
+      'The text of scheduling-policy.json, which sets the policy of the queue.',
+    ),
     tasks: fileText('tasks.json', 'The text of tasks.json, whose tasks become schedules.'),
-    into: name.describe(`The queue that all of it goes into. Default: ${queueDefault}.`).optional(),
-    zone: zone
-      .describe('The IANA zone in which the calendars of tasks are read. Default: the zone of whoever imports them.')
-      .optional(),
+    into: name.describe(`The queue for all of it. Default: ${queueDefault}.`).optional(),
+    zone: zone.describe('The IANA time zone of the task calendars. Default: the time zone of the caller.').optional(),
     partial,
   }),
   takes: [],
@@ -75,7 +76,7 @@ export const importWorkflow = operation({
     return bringIn(context, draft, {
       queue: into,
       reason: 'imported from cool-workflow',
-      hint: 'Delete what is in their way, or leave `tasks` out.',
+      hint: 'Delete the existing ones, or leave out `tasks`.',
       isPartial: value.partial === true,
     })
   },

@@ -5,23 +5,20 @@ import { type Left, shown } from './draft.ts'
 export type Fields = Readonly<Record<string, unknown>>
 
 export interface JsonFile {
-  /** The field of the input that holds its text. */
+  /** The input field with its text. */
   readonly field: string
-  /** What it is called where it comes from. */
+  /** The name of the file. */
   readonly name: string
   readonly problems: Problem[]
 }
 
-/**
- * Reads a file of cool-workflow, or notes why it cannot be one. That program takes a file of another form for an empty one
- * and writes over it; whoever brings it here is told instead.
- */
+/** Reads a file of cool-workflow, or reports why it is none. That program takes a malformed file for an empty one and overwrites it; here the caller gets an error. */
 export function fieldsIn(text: string, { field, name, problems }: JsonFile): Fields | null {
   const refused = (problem: string, expected: string) => {
     problems.push({ field, problem, expected })
     return null
   }
-  // Some editors put a mark before a text that is no part of it.
+  // Some editors write a byte order mark, which is no part of the text.
   const read = readJson(text.replace(/^\uFEFF/, ''))
   if ('problem' in read) return refused(`is ${read.problem}`, read.expected ?? `the text of ${name}`)
   const { value } = read
@@ -36,7 +33,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A list in a file, where it is one. */
+/** A list in a file, or a problem. */
 export function listIn(file: Fields, list: string, { field, problems }: JsonFile): readonly unknown[] | null {
   const value = file[list]
   if (Array.isArray(value)) return value
@@ -45,7 +42,7 @@ export function listIn(file: Fields, list: string, { field, problems }: JsonFile
   return null
 }
 
-/** Fields that the program which wrote the file does not know either. */
+/** Fields that cool-workflow itself does not know. */
 export function strangers(value: Fields, known: ReadonlySet<string>, where: string, why: string): Left[] {
   return Object.keys(value)
     .filter((name) => !known.has(name))

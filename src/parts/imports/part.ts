@@ -8,7 +8,7 @@ export const imports = {
   nouns: {
     store: {
       operations: { importWorkflow, importCrontab },
-      groups: { import: 'Takes over what another scheduler has.' },
+      groups: { import: 'Import from another scheduler.' },
     },
   },
 } as const satisfies Part

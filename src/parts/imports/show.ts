@@ -18,7 +18,7 @@ const leftColumns: readonly Column<Imported['left'][number]>[] = [
   ['WHY', 'why', 'text'],
 ]
 
-/** What came of an import, and below it everything that did not. */
+/** The result of an import, and everything that was left out. */
 export function showImported(imported: Imported, sheet: Sheet): string {
   const { schedules, left, leftMore, different, differentMore } = imported
   const { paint, table, isRehearsal } = sheet
@@ -30,8 +30,8 @@ export function showImported(imported: Imported, sheet: Sheet): string {
     `${isRehearsal ? 'would import' : 'imported'} ${sumOf(imported)}${isRehearsal ? ` ${rehearsed}` : ''}`,
     ...(schedules.length === 0 ? [] : [indented(table(madeColumns, schedules.slice(0, shownMax)))]),
     left.length === 0 ? 'Nothing was left out.' : listed('Left out', left, leftMore),
-    ...(different.length === 0 ? [] : [listed('Different from before', different, differentMore)]),
-    ...(isMore ? [paint.dim('  and more; --json has all that is listed')] : []),
+    ...(different.length === 0 ? [] : [listed('Imported with differences', different, differentMore)]),
+    ...(isMore ? [paint.dim('  and more; --json shows all')] : []),
   ].join('\n')
 }
 
@@ -47,6 +47,6 @@ function sumOf({ queues, schedules, runs }: Pick<Imported, 'queues' | 'schedules
 
 function counted(count: number, noun: string, known: number): string {
   if (count + known === 0) return ''
-  const before = known === 0 ? '' : ` (${known} ${known === 1 ? 'was' : 'were'} there before)`
+  const before = known === 0 ? '' : ` (${known} existed before)`
   return `${count} ${count === 1 ? noun : `${noun}s`}${before}`
 }

@@ -1,4 +1,4 @@
-/** A cron of cool-workflow as one of ours, or why it has no counterpart. `dead` are values in it that never came. */
+/** A cron of cool-workflow in our notation, or why it is not supported. `dead` are values that never matched. */
 export type ReadCron = { readonly cron: string; readonly dead: readonly string[] } | { readonly why: string }
 
 const ranges = [
@@ -11,19 +11,21 @@ const ranges = [
 type Range = (typeof ranges)[number]
 
 /**
- * Says a calendar of cool-workflow in the notation of ours. There a field is `*`, a step or a list of numbers; a step counts
- * from zero also where days and months begin with one; whatever else stands in a field never comes; and a day must fit
- * both of its fields, where a cron as everybody else reads it takes either.
+ * Translates a calendar of cool-workflow. There a field is `*`, a step or a list of numbers; a step counts from zero even for days and
+ * months, which begin with one; any other text never matches; and a day must match both day fields, where standard cron takes either.
  */
 export function cronOf(expression: string): ReadCron {
   const fields = expression.trim().split(/\s+/)
-  if (fields.length !== ranges.length) return { why: `its cron has ${fields.length} fields, and five were taken there` }
+  if (fields.length !== ranges.length)
+    return { why: `its cron has ${fields.length} fields, and cool-workflow takes five` }
   const read = ranges.map((range, index) => fieldOf(fields[index] ?? '', range))
   const never = read.find(({ values }) => values.length === 0)
-  if (never !== undefined) return { why: `its cron never came: nothing fits its ${never.range.name}` }
+  if (never !== undefined) return { why: `its cron never matched: no value fits its ${never.range.name}` }
   const [, , days, , weekdays] = read
   if (days?.isRestricted === true && weekdays?.isRestricted === true) {
-    return { why: 'its cron wants a day of the month that is also a certain weekday, and here either of them would do' }
+    return {
+      why: 'its cron takes days that match both a day of the month and a weekday, and Belfry would take days that match either',
+    }
   }
   return { cron: read.map(({ text }) => text).join(' '), dead: read.flatMap(({ dead }) => dead) }
 }
@@ -43,7 +45,7 @@ function fieldOf(field: string, range: Range): ReadField {
   if (step !== undefined) {
     const values = Number(step) === 0 ? [] : all.filter((value) => value % Number(step) === 0)
     const { isRestricted, text } = said(values, all)
-    // Of minutes and hours it is the same everywhere; an hour that is written so is met otherwise by a change of the clocks.
+    // For minutes and hours both readings agree; but a listed hour meets a clock change differently than a step.
     const isSame = isRestricted && min === 0 && max > 6 && Number(step) <= max
     return { range, values, isRestricted, text: isSame ? field : text, dead: [] }
   }

@@ -7,11 +7,11 @@ import type { RunWithPast } from '../../store/runs/enqueue.ts'
 import { bytesOf, type Draft, type Left, nothing, shown } from './draft.ts'
 import { type Fields, fieldsIn, isFields, listIn, strangers } from './json-file.ts'
 
-/** What an entry says of the work itself, which is handed on as it is. */
+/** Fields of an entry that describe the work, which are passed on. */
 const facts = ['id', 'runId', 'appId', 'workflowId', 'repo', 'enqueuedAt', 'note', 'inputs', 'provenance']
-/** What it says of how the work stands there; each has its own place here, or is told. */
+/** Fields with the state of the work; each is mapped or reported. */
 const standing = ['schemaVersion', 'status', 'priority', 'attempts', 'nextEligibleAt']
-/** What only an entry of a certain status means something by. */
+/** Fields that apply only to entries with a certain status. */
 const ofStatus: Readonly<Record<string, string>> = {
   drainedAt: 'drained',
   parkedReason: 'parked',
@@ -21,11 +21,11 @@ const ofStatus: Readonly<Record<string, string>> = {
 const knownFields: ReadonlySet<string> = new Set([...facts, ...standing, ...Object.keys(ofStatus)])
 
 const whole = 'the entry'
-/** Why entries of these statuses are not taken over. */
+/** Why entries with these statuses are not imported. */
 const notTaken: Readonly<Record<string, string>> = {
-  drained: 'it is drained: it has been handed out, and is history',
+  drained: 'it is drained: it was handed out, and is history',
   cancelled: 'it was cancelled',
-  draining: 'it is draining, and nobody can tell whether it was done',
+  draining: 'it is draining, and it is not known whether it was done',
 }
 
 const runsMax = 100_000
@@ -34,17 +34,14 @@ const priorityMax = 1_000_000
 const attemptsMax = 1_000_000
 const reasonLengthMax = 2_000
 
-/**
- * Reads `queue.json` into runs without a target, which outside hosts lease as they did there. Each has a key made of the
- * id of its entry, so that a file that is imported twice makes nothing twice.
- */
+/** Reads `queue.json` into runs without a target, which outside hosts lease as before. Each has a key made of its entry's id, so importing a file twice creates nothing twice. */
 export function draftOfQueue(text: string, { queue, problems }: { queue: string; problems: Problem[] }): Draft {
   const from = { field: 'queue', name: 'queue.json', problems }
   const file = fieldsIn(text, from)
   const entries = file === null ? null : listIn(file, 'entries', from)
   if (file === null || entries === null) return nothing
   const known = new Set(['schemaVersion', 'entries'])
-  const left: Left[] = strangers(file, known, 'queue', 'a queue there has no such field')
+  const left: Left[] = strangers(file, known, 'queue', 'a queue of cool-workflow has no such field')
   const ids = new Map<string, string>()
   const found = entries.flatMap((entry, index): Taken[] => {
     const where = `queue entries[${index}]${isFields(entry) && typeof entry.id === 'string' ? ` ${shown(entry.id)}` : ''}`
@@ -58,7 +55,7 @@ export function draftOfQueue(text: string, { queue, problems }: { queue: string;
     return [{ entry: sound, run: runOf(sound, queue, where, left) }]
   })
   if (found.length > runsMax) {
-    const problem = `has ${found.length} entries that are to be done`
+    const problem = `has ${found.length} entries to be done`
     problems.push({ field: 'queue', problem, expected: `at most ${runsMax} in one file` })
     return nothing
   }
@@ -78,13 +75,13 @@ interface Taken {
 }
 
 function whyNotTaken(entry: unknown, ids: ReadonlyMap<string, string>): string | null {
-  if (!isFields(entry)) return 'it is no object'
+  if (!isFields(entry)) return 'it is not an object'
   const { id, status } = entry
-  if (typeof id !== 'string' || id === '') return 'it has no id, so that nobody could tell whether it came before'
+  if (typeof id !== 'string' || id === '') return 'it has no id, so a repeated import could not recognise it'
   if (id.length > idLengthMax || id.includes('\0') || !id.isWellFormed()) return 'its id cannot be part of a key here'
   if (!taken.has(status)) {
     const named = typeof status === 'string' && Object.hasOwn(notTaken, status) ? notTaken[status] : undefined
-    return named ?? (status === undefined ? 'it has no status' : `its status ${shown(status)} is none that is known`)
+    return named ?? (status === undefined ? 'it has no status' : `its status ${shown(status)} is not known`)
   }
   const first = ids.get(id)
   if (first !== undefined) return `its id is that of ${first.replace(/^queue /, '').replace(/ .*$/, '')}`
@@ -98,7 +95,7 @@ function whyUnkept(entry: Fields): string | null {
   return bytes > payloadBytesMax ? `it has ${bytes} bytes, and a payload at most ${payloadBytesMax}` : null
 }
 
-/** The order in which that program hands them out; runs that are made together go in the order in which they are made. */
+/** The order in which cool-workflow hands them out; runs created together start in the order of creation. */
 function byPlace({ entry: a, run: first }: Taken, { entry: b, run: second }: Taken): number {
   const priority = (first.priority ?? 100) - (second.priority ?? 100)
   return priority || compared(shownAge(a), shownAge(b)) || compared(a.id, b.id)
@@ -112,7 +109,7 @@ function compared(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Everything that stays the same however often it was tried there, and what nobody knows the meaning of. */
+/** Everything that does not depend on its attempts, and unknown fields. */
 function payloadOf(entry: Fields): Fields {
   const handed = Object.entries(entry).filter(([name]) => facts.includes(name) || !knownFields.has(name))
   return Object.fromEntries(handed)
@@ -120,13 +117,16 @@ function payloadOf(entry: Fields): Fields {
 
 function runOf(entry: Entry, queue: string, where: string, left: Left[]): RunWithPast {
   const note = (what: string, why: string) => left.push({ where, what, why, isTaken: true })
-  const handedOn = 'an entry there has no such field; it is handed on in the payload'
+  const handedOn = 'an entry of cool-workflow has no such field; it is passed on in the payload'
   for (const { what, why } of [...strangers(entry, knownFields, where, handedOn), ...idle(entry, where)])
     note(what, why)
   const { id, status } = entry
   if (status === 'leased') {
     const lease = [entry.leaseId, entry.leaseExpiresAt].filter((part) => part !== undefined).map(shown)
-    note(`its lease ${lease.join(', until ')}`.trim(), 'it is ready here: whoever holds it there does it besides')
+    note(
+      `its lease ${lease.join(', until ')}`.trim(),
+      'it is ready here: the holder of the lease in cool-workflow may do it too',
+    )
   }
   const attempts = attemptsOf(entry, note)
   return {
@@ -143,10 +143,10 @@ function runOf(entry: Entry, queue: string, where: string, left: Left[]): RunWit
 
 type Note = (what: string, why: string) => void
 
-/** It says after how many attempts, and what the last of them said. */
+/** The attempts, and the last error. */
 function reasonOf({ parkedReason = '' }: Entry, note: Note): string {
   const isText = typeof parkedReason === 'string'
-  if (!isText) note(`parkedReason ${shown(parkedReason)}`, 'it is no text')
+  if (!isText) note(`parkedReason ${shown(parkedReason)}`, 'it is not a text')
   if (!isText || parkedReason === '') return 'parked in cool-workflow'
   if (parkedReason.length <= reasonLengthMax) return parkedReason
   note(`parkedReason ${shown(parkedReason)}`, `only its first ${reasonLengthMax} characters are kept`)
@@ -156,16 +156,15 @@ function reasonOf({ parkedReason = '' }: Entry, note: Note): string {
 function priorityOf({ priority }: Entry, note: Note): number | undefined {
   if (priority === undefined) return undefined
   if (Number.isSafeInteger(priority) && Math.abs(priority as number) <= priorityMax) return priority as number
-  note(`priority ${shown(priority)}`, `a run takes an integer up to ${priorityMax}; it has the usual one, 100`)
+  note(`priority ${shown(priority)}`, `a run takes an integer up to ${priorityMax}; it gets the default, 100`)
   return undefined
 }
 
-/** How many attempts it has used there. */
 function attemptsOf({ attempts = 0 }: Entry, note: Note): number {
   if (Number.isSafeInteger(attempts) && (attempts as number) >= 0 && (attempts as number) <= attemptsMax) {
     return attempts as number
   }
-  note(`attempts ${shown(attempts)}`, `a run takes an integer from 0 to ${attemptsMax}; it has all its attempts here`)
+  note(`attempts ${shown(attempts)}`, `a run takes an integer from 0 to ${attemptsMax}; it gets all its attempts here`)
   return 0
 }
 
@@ -173,16 +172,16 @@ function notBeforeOf({ nextEligibleAt }: Entry, note: Note): number | undefined 
   if (nextEligibleAt === undefined) return undefined
   const read = typeof nextEligibleAt === 'string' ? instantOf(nextEligibleAt) : { problem: '' }
   if ('at' in read) return read.at
-  note(`nextEligibleAt ${shown(nextEligibleAt)}`, 'it is no instant, so that the run may start at once')
+  note(`nextEligibleAt ${shown(nextEligibleAt)}`, 'it is not an instant, so the run may start at once')
   return undefined
 }
 
-/** What was left behind in an entry by a status that it has no longer. */
+/** Fields left over from an earlier status of the entry. */
 function idle(entry: Entry, where: string): Left[] {
   return Object.entries(ofStatus).flatMap(([name, status]) => {
     if (entry[name] === undefined || entry.status === status) return []
     return [
-      { where, what: `${name} ${shown(entry[name])}`, why: `it means nothing of an entry that is ${entry.status}` },
+      { where, what: `${name} ${shown(entry[name])}`, why: `it has no meaning for an entry that is ${entry.status}` },
     ]
   })
 }

@@ -7,11 +7,11 @@ import { type Draft, type DraftedSchedule, type Left, nothing, shown, whyUnsound
 import { type Fields, fieldsIn, isFields, listIn, strangers } from './json-file.ts'
 import { cronOf } from './workflow-cron.ts'
 
-/** What a task says of the work itself, which each run is handed. */
+/** Fields of a task that describe the work; each run receives them. */
 const facts = ['id', 'kind', 'prompt', 'workflowId', 'runId', 'sessionId', 'source', 'metadata']
-/** What says when it runs. */
+/** Fields that say when it runs. */
 const timed = ['nextRunAt', 'expiresAt', 'intervalMinutes', 'cron', 'jitterSeconds', 'maxRuns', 'status']
-/** What has happened to it so far; its description tells it. */
+/** Fields with its history, which go into the description. */
 const past = ['createdAt', 'updatedAt', 'lastRunAt', 'lastDueAt', 'runCount']
 const knownFields: ReadonlySet<string> = new Set([...facts, ...timed, ...past])
 
@@ -23,20 +23,23 @@ const notTaken: Readonly<Record<string, string>> = {
 
 export interface TaskReading {
   readonly queue: string
-  /** The zone in which calendars are read: there it was that of the process, and no file tells it. */
+  /** The time zone of calendars: cool-workflow used that of its process, and no file has it. */
   readonly zone: string
   readonly now: number
   readonly problems: Problem[]
 }
 
-/** Reads `tasks.json` into schedules without a target: each run hands its prompt to an outside host. */
+/** Reads `tasks.json` into schedules without a target: an outside host leases each run with its prompt. */
 export function draftOfTasks(text: string, reading: TaskReading): Draft {
   const from = { field: 'tasks', name: 'tasks.json', problems: reading.problems }
   const file = fieldsIn(text, from)
   const tasks = file === null ? null : listIn(file, 'tasks', from)
   if (file === null || tasks === null) return nothing
   const known = new Set(['schemaVersion', 'tasks', 'history'])
-  const left: Left[] = [...strangers(file, known, 'tasks', 'a list of tasks there has no such field'), ...records(file)]
+  const left: Left[] = [
+    ...strangers(file, known, 'tasks', 'a task list of cool-workflow has no such field'),
+    ...records(file),
+  ]
   const names = new Set<string>()
   const schedules = tasks.flatMap((task, index): DraftedSchedule[] => {
     const where = `tasks tasks[${index}]${isFields(task) && typeof task.id === 'string' ? ` ${shown(task.id)}` : ''}`
@@ -58,13 +61,13 @@ export function draftOfTasks(text: string, reading: TaskReading): Draft {
 }
 
 const pausedReason = 'paused in cool-workflow'
-const strange = 'a task there has no such field; it is handed on in the payload'
+const strange = 'a task of cool-workflow has no such field; it is passed on in the payload'
 
 function records({ history }: Fields): Left[] {
   if (history === undefined || (Array.isArray(history) && history.length === 0)) return []
   const what = Array.isArray(history) ? `history, ${history.length} records` : 'history'
   return [
-    { where: 'tasks', what, why: 'it is of runs that were made there; here the history begins with the first run' },
+    { where: 'tasks', what, why: 'it belongs to runs of cool-workflow; the history here begins with the first run' },
   ]
 }
 
@@ -72,13 +75,13 @@ type Note = (what: string, why: string) => void
 type Drafted = { readonly spec: ScheduleSpec } | { readonly why: string }
 
 function specOf(task: unknown, reading: TaskReading, note: Note): Drafted {
-  if (!isFields(task)) return { why: 'it is no object' }
+  if (!isFields(task)) return { why: 'it is not an object' }
   const { id, status, prompt, jitterSeconds = 0 } = task
-  if (typeof id !== 'string') return { why: 'it has no id, which is to be the name of its schedule' }
+  if (typeof id !== 'string') return { why: 'it has no id, which would be the name of its schedule' }
   if (status !== 'active' && status !== 'paused') {
     const named = typeof status === 'string' && Object.hasOwn(notTaken, status) ? notTaken[status] : undefined
     return {
-      why: named ?? (status === undefined ? 'it has no status' : `its status ${shown(status)} is none that is known`),
+      why: named ?? (status === undefined ? 'it has no status' : `its status ${shown(status)} is not known`),
     }
   }
   if (typeof prompt !== 'string') return { why: 'it has no prompt' }
@@ -86,7 +89,7 @@ function specOf(task: unknown, reading: TaskReading, note: Note): Drafted {
   if ('why' in when) return when
   const bounds = boundsOf(task)
   if ('why' in bounds) return bounds
-  if (jitterSeconds !== 0) note(`jitterSeconds ${shown(jitterSeconds)}`, 'it runs at its instants, without a delay')
+  if (jitterSeconds !== 0) note(`jitterSeconds ${shown(jitterSeconds)}`, 'it runs at its instants, without jitter')
   const spec = {
     name: id,
     ...when,
@@ -107,24 +110,24 @@ function timingOf(task: Fields, { zone, now }: TaskReading, note: Note): When | 
       return loopOf(task, note)
     case 'reminder': {
       const at = instantIn(task.nextRunAt)
-      return at === null ? { why: 'its nextRunAt is no instant' } : { timing: { at } }
+      return at === null ? { why: 'its nextRunAt is not an instant' } : { timing: { at } }
     }
     case 'cron':
       return calendarOf(task, { zone, now }, note)
     default:
-      return { why: `its kind ${shown(task.kind)} is none that is known` }
+      return { why: `its kind ${shown(task.kind)} is not known` }
   }
 }
 
-/** It counted from each completion on, as an interval here does. The first run comes when it was to come there, or at once. */
+/** It counted from each completion, as an interval here does. The first run is due when it was due there, or at once. */
 function loopOf({ intervalMinutes = 1, nextRunAt }: Fields, note: Note): When | { readonly why: string } {
   if (intervalMinutes === 0) return { why: 'its interval is 0: it was due all the time' }
   if (!Number.isSafeInteger(intervalMinutes))
-    return { why: `its intervalMinutes ${shown(intervalMinutes)} is no integer` }
+    return { why: `its intervalMinutes ${shown(intervalMinutes)} is not an integer` }
   const timing: Timing = { everyMs: (intervalMinutes as number) * 60_000 }
   const startAt = instantIn(nextRunAt)
   if (startAt !== null) return { timing, startAt, startNow: true }
-  note(`nextRunAt ${shown(nextRunAt)}`, 'it is no instant; the first run comes after one interval')
+  note(`nextRunAt ${shown(nextRunAt)}`, 'it is not an instant; the first run is due after one interval')
   return { timing }
 }
 
@@ -136,26 +139,29 @@ function calendarOf(
   if (typeof cron !== 'string') return { why: 'it has no cron' }
   const read = cronOf(cron)
   if ('why' in read) return read
-  for (const value of read.dead) note(`${shown(value)} in its cron`, 'it never came there, and is left out')
+  for (const value of read.dead)
+    note(`${shown(value)} in its cron`, 'it never matched in cool-workflow, and is left out')
   const dueAt = instantIn(nextRunAt)
-  if (dueAt === null && nextRunAt !== undefined) note(`nextRunAt ${shown(nextRunAt)}`, 'it is no instant')
+  if (dueAt === null && nextRunAt !== undefined) note(`nextRunAt ${shown(nextRunAt)}`, 'it is not an instant')
   if (dueAt !== null && dueAt <= now) {
     note(
       `due since ${isoText(dueAt)}`,
-      'it had not been done there; the first run comes when the calendar names it next',
+      'cool-workflow had not done it; the first run is due at the next instant of the calendar',
     )
   }
   return { timing: { cron: read.cron, zone } }
 }
 
-/** When it is over: at an instant, or after so many runs, of which it has had some. */
+/** Its end: at an instant, or after a number of runs, of which it has had some. */
 function boundsOf(task: Fields): Pick<ScheduleSpec, 'endAt' | 'maxRuns'> | { readonly why: string } {
   const { expiresAt, maxRuns, runCount = 0 } = task
   const endAt = expiresAt === undefined ? undefined : instantIn(expiresAt)
-  if (endAt === null) return { why: `its expiresAt ${shown(expiresAt)} is no instant, for which it counted as expired` }
+  if (endAt === null)
+    return { why: `its expiresAt ${shown(expiresAt)} is not an instant, so cool-workflow treated it as expired` }
   if (maxRuns === undefined) return onlyGiven({ endAt })
   const areCounts = Number.isSafeInteger(maxRuns) && Number.isSafeInteger(runCount)
-  if (!areCounts) return { why: `its maxRuns ${shown(maxRuns)} and runCount ${shown(runCount)} are no numbers of runs` }
+  if (!areCounts)
+    return { why: `its maxRuns ${shown(maxRuns)} and runCount ${shown(runCount)} are not numbers of runs` }
   const remaining = (maxRuns as number) - (runCount as number)
   return remaining < 1 ? { why: 'it has had all its runs' } : { ...onlyGiven({ endAt }), maxRuns: remaining }
 }
@@ -169,7 +175,7 @@ function payloadOf(task: Fields): Fields {
   return Object.fromEntries(Object.entries(task).filter(([name]) => facts.includes(name) || !knownFields.has(name)))
 }
 
-/** Where it comes from, and what had happened to it there. */
+/** Its origin and history. */
 function description(task: Fields): string {
   const told = past.filter((name) => task[name] !== undefined).map((name) => `${name} ${shown(task[name])}`)
   return `A task of cool-workflow${told.length === 0 ? '' : `: ${told.join(', ')}`}.`

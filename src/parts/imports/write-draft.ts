@@ -13,19 +13,19 @@ import type { Draft } from './draft.ts'
 export interface DraftOptions {
   /** The queue whose policy the draft sets. */
   readonly queue: string
-  /** Stands beside every schedule that is made. */
+  /** The reason recorded with every new schedule. */
   readonly reason: string
   readonly actor: Actor
 }
 
-/** What came of a draft; schedules and runs in its order. */
+/** The result of a draft; schedules and runs in its order. */
 export interface DraftWritten {
   readonly queue: QueueAnswer | null
   readonly schedules: readonly PutAnswer[]
   readonly runs: readonly Enqueued[]
 }
 
-/** Writes everything that a draft asks for, or nothing: the refusal names everything that is in the way. */
+/** Writes everything in a draft, or nothing: the refusal names every conflict. */
 export function* writeDraft(
   context: StoreContext,
   { policy, schedules, runs }: Omit<Draft, 'left'>,
@@ -51,7 +51,7 @@ export function* writeDraft(
   refuseConflicts(answers, schedules)
   return answers
 }
-/** Schedules and queues write lines of their own; this one is about the runs. */
+/** Schedules and queues have their own audit lines; this one is about the runs. */
 writeDraft.audits = ({ runs }: DraftWritten) => runsMade(runs)
 writeDraft.rehearses = true as const
 
@@ -61,9 +61,9 @@ function refuseConflicts({ schedules, runs }: DraftWritten, drafted: Draft['sche
     ...runs.flatMap((run) => (!run.created && run.because === 'conflict' ? [`run ${run.id} (key ${run.key})`] : [])),
   ]
   if (conflicts.length === 0) return
-  const those = conflicts.length === 1 ? 'is there already, and is another' : 'are there already, and are others'
+  const those = conflicts.length === 1 ? 'exists with other content' : 'exist with other content'
   throw new BelfryError('conflict', `Nothing was changed: ${conflicts.join(', ')} ${those}.`, {
-    hint: 'Rename or delete what is in the way, or leave it out.',
+    hint: 'Rename or delete the existing ones, or leave them out.',
     details: { conflicts },
   })
 }

@@ -1,9 +1,6 @@
 import type { Migration } from '../../store/migrations/migration.ts'
 
-/**
- * Routines: what is done when an event comes in, and what became of each event. A delivery is known by the id that its
- * sender gave it, so that the same one makes one run however often it is sent.
- */
+/** Routines: the action for an event, and the outcome of each event. A delivery is identified by its sender's id, so that it creates one run however often it is sent. */
 export const routines: Migration = {
   version: 8,
   name: 'routines',

@@ -1,6 +1,6 @@
 import type { Migration } from '../../store/migrations/migration.ts'
 
-/** What came in for a routine is listed by when it was written. The index takes the place of one by id. */
+/** Events of a routine are listed by when they were written. The index replaces one by id. */
 export const newestEvents: Migration = {
   version: 15,
   name: 'newest-events',

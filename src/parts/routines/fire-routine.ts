@@ -15,7 +15,7 @@ import type { EventOutcome, FireAnswer, NewEvent, RoutineView } from './routine-
 import { eventColumns, eventIds, routineIds } from './routine-spec.ts'
 import { lockRoutine } from './write-routine.ts'
 
-/** One statement finds the first delivery and counts this one, so that nobody comes between. */
+/** One statement finds the first delivery and counts this one, so that no other process comes between. */
 const noteRepeat = both(
   'routine event note repeat',
   `update belfry.routine_event set repeats = repeats + 1 where routine_id = $1 and delivery_id = $2
@@ -28,10 +28,9 @@ const insertEvent = both(
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 )
 
-/** What is kept of a payload to see why an event did not match; its run has the whole of it. */
+/** The part of a payload that is kept to see why an event did not match; its run has all of it. */
 const keptBytesMax = 16 * 1024
 
-/** An event on its way through a routine. */
 interface Firing {
   readonly context: StoreContext
   readonly routine: RoutineView
@@ -40,7 +39,6 @@ interface Firing {
   readonly now: number
 }
 
-/** What became of it. */
 interface Became {
   readonly outcome: EventOutcome
   readonly runId: string | null
@@ -49,9 +47,8 @@ interface Became {
 }
 
 /**
- * Takes an event in. What is done is decided by the routine alone: the payload is handed on as data, and nothing in it
- * chooses a target, a queue or a priority. A delivery is decided once: sent again it would else run what a pause or a
- * matcher had kept from running, long after somebody looked at it.
+ * Takes in an event. Only the routine decides what is done: the payload is passed on as data, and cannot choose a target, a queue
+ * or a priority. A delivery is decided once: repeated, it could otherwise run what a pause or a matcher kept from running.
  */
 export function* fireRoutine(context: StoreContext, name: string, event: NewEvent): Step<FireAnswer> {
   const text = checked(event)
@@ -67,7 +64,7 @@ export function* fireRoutine(context: StoreContext, name: string, event: NewEven
   yield* writeEvent(firing, { id, routineId: row.id as number, text, outcome, ...came })
   return { answer: outcome, eventId: formatId(eventIds, id), deliveryId, ...came }
 }
-/** An event that made nothing stands among the events of its routine. */
+/** An event without a run is listed among the events of its routine. */
 fireRoutine.audits = (answer: FireAnswer) =>
   answer.answer === 'fired' ? { detail: { run: answer.runId, delivery: answer.deliveryId } } : null
 fireRoutine.rehearses = true as const
@@ -98,7 +95,7 @@ function duplicateOf(first: Row): FireAnswer {
     eventId: formatId(eventIds, first.id as number),
     deliveryId: first.delivery_id as string,
     runId: runTextOf(first.run_id),
-    reason: `the same delivery came before, and was ${first.outcome}`,
+    reason: `the same delivery came before; its outcome was ${first.outcome}`,
   }
 }
 
@@ -110,7 +107,7 @@ function* decided(firing: Firing): Step<Became> {
   if (!matching.matched) return nothing('not-matched', matching.reason)
   if (routine.spec.schedule !== undefined) return yield* fireSchedule(firing, routine.spec.schedule)
   if (routine.spec.run !== undefined) return yield* enqueueRun(firing, routine.spec.run)
-  throw new BelfryError('failure', `What is stored of routine ${routine.name} cannot be read.`)
+  throw new BelfryError('failure', `The stored routine ${routine.name} cannot be read.`)
 }
 
 function nothing(outcome: EventOutcome, reason: string): Became {
@@ -120,7 +117,7 @@ function nothing(outcome: EventOutcome, reason: string): Became {
 function* fireSchedule(firing: Firing, name: string): Step<Became> {
   const { context } = firing
   const schedule = yield* lockNamedSchedule(context, name)
-  if (schedule === null) return nothing('schedule-gone', `there is no schedule ${JSON.stringify(name)} any more`)
+  if (schedule === null) return nothing('schedule-gone', `schedule ${JSON.stringify(name)} does not exist any more`)
   const payload = handedOn(firing, schedule.spec.payload)
   const made = yield* makeNow(context, schedule, { force: false, payload, source: 'routine' })
   if (made.answer === 'overlap') return inTheWay(made.liveRunId, 'a run of the schedule has not ended')
@@ -140,7 +137,7 @@ function inTheWay(runId: string, reason: string): Became {
   return { outcome: 'overlap', runId, reason }
 }
 
-/** What a run is handed: the event as it came, with where it came from, beside what its own payload would have been. */
+/** The payload of a run: the event and its source, beside its own payload. */
 function handedOn({ routine, event, deliveryId, now }: Firing, given: unknown): unknown {
   const payload = {
     routine: routine.name,

@@ -7,16 +7,16 @@ import { routineOperations } from './operations/noun.ts'
 import { sweepRoutineEvents, sweepRoutines } from './sweep-routines.ts'
 import { webhookPaths } from './webhooks-openapi.ts'
 
-/** Routines: what is done when an event comes in, by a verb or as a signed webhook. */
+/** Routines: events, from a verb or a signed webhook, that fire a schedule or enqueue a run. */
 export const routines = {
   name: 'routines',
   migrations: [tables, newestEvents],
-  // The events of a routine go before it does.
+  // The events of a routine are removed before it.
   sweeps: [sweepRoutineEvents, sweepRoutines],
   namesQueue,
   nouns: {
     routine: {
-      says: 'What is done when an event comes in: a schedule is fired, or a run enqueued.',
+      says: 'Routines: events that fire a schedule or enqueue a run.',
       plural: 'routines',
       operations: routineOperations,
       otherWords: {
@@ -46,8 +46,8 @@ export const routines = {
     routine: {
       sentence: ({ scheduleId }) =>
         scheduleId === null
-          ? 'An event made a routine enqueue it.'
-          : 'An event made a routine fire its schedule; that does not move its occurrences.',
+          ? 'A routine enqueued it for an event.'
+          : 'A routine fired its schedule for an event; that does not move its occurrences.',
       asked: 'by a routine',
     },
   },
@@ -70,7 +70,7 @@ function queueIn(spec: string): string | undefined {
   try {
     return (JSON.parse(spec) as { run?: { queue?: string } }).run?.queue
   } catch {
-    // A routine that cannot be read names no queue; its next event says what is wrong with it.
+    // An unreadable routine names no queue; its next event reports the problem.
     return undefined
   }
 }

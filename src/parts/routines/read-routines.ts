@@ -24,7 +24,7 @@ const findEvents = both(
 
 const pageDefault = 100
 const pageMax = 1_000
-/** Events carry their payloads, so that a page of them is smaller. */
+/** Events carry their payloads, so their pages are smaller. */
 const eventsDefault = 20
 const eventsMax = 100
 

@@ -2,30 +2,29 @@ import type { EventRules } from '../../core/json/matcher.ts'
 import type { Actor } from '../../store/audit/actor.ts'
 import type { NewRun } from '../../store/port.ts'
 
-/** How the deliveries of a routine are signed, and by which secret. Of the secret only its name is known. */
+/** How deliveries of a routine are signed, and the name of the secret. */
 export interface Signing {
   readonly style: 'standard' | 'github'
   readonly secret: { readonly secret: string }
 }
 
-/** A routine as it is stored: which events it takes, and exactly one of what it does then. */
+/** A stored routine: which events it takes, and exactly one action. */
 export interface RoutineSpec extends EventRules {
-  /** Fires the schedule of this name. */
   readonly schedule?: string | undefined
-  /** Enqueues a run like this. */
+  /** Enqueues such a run. */
   readonly run?: RoutineRun | undefined
-  /** Absent: events come only from those whom the doors let in. */
+  /** Absent: events come only from authenticated callers. */
   readonly signing?: Signing | undefined
   readonly description?: string | undefined
 }
 
-/** What each run of a routine is like; instants and keys of one single run have no place in it. */
+/** The fields of each run of a routine; instants and keys of a single run are not among them. */
 export type RoutineRun = Omit<NewRun, 'notBefore' | 'deadline' | 'idempotencyKey'>
 
 export interface NewRoutine {
   readonly name: string
   readonly spec: RoutineSpec
-  /** Why it takes no events yet; absent where it does. */
+  /** Why it takes no events yet; absent when it does. */
   readonly disabledReason?: string
 }
 
@@ -35,7 +34,7 @@ export interface RoutineAnswer {
 }
 
 export interface RoutineSwitch {
-  /** Why it takes no more events; `null` where it takes them again. */
+  /** Why it takes no more events; `null` enables it again. */
   readonly disabledReason: string | null
   readonly actor: Actor
 }
@@ -51,17 +50,17 @@ export interface RoutineView {
 }
 
 export interface NewEvent {
-  /** What its sender calls it; absent where nobody will send it again. */
+  /** The sender's id of the delivery; absent when it will not be sent again. */
   readonly deliveryId?: string
   readonly type?: string
   readonly payload: unknown
   readonly actor: Actor
-  /** Only if the name is still that of this routine. */
+  /** Only if the name still belongs to this routine. */
   readonly routineId?: string
 }
 
 export const firstOutcomes = ['fired', 'not-matched', 'disabled', 'overlap', 'schedule-gone'] as const
-/** What became of an event when it first came. */
+/** The outcome of the first delivery of an event. */
 export type EventOutcome = (typeof firstOutcomes)[number]
 
 export type FireAnswer =
@@ -70,10 +69,10 @@ export type FireAnswer =
       readonly answer: EventOutcome | 'duplicate'
       readonly eventId: string
       readonly deliveryId: string
-      /** The run that it made; of an overlap the live run, and of a duplicate the run of the first delivery. */
+      /** The run that it created; for an overlap the live run, for a duplicate the run of the first delivery. */
       readonly runId: string | null
       readonly reason: string | null
-      /** Why the run does not go at once: its schedule is paused, or another run of it is live. */
+      /** Why the run does not start at once: its schedule is paused, or another run of it is live. */
       readonly kept?: 'held' | 'overlap'
     }
 
@@ -85,11 +84,11 @@ export interface RoutineEventView {
   readonly outcome: EventOutcome
   readonly reason: string | null
   readonly runId: string | null
-  /** How often the same delivery came again. */
+  /** How often the same delivery was repeated. */
   readonly repeats: number
   readonly actor: string
   readonly door: string
-  /** What was too long to be kept whole is a text that was cut. */
+  /** A payload too long to keep is cut text. */
   readonly payload: { readonly value: unknown; readonly truncated: boolean }
 }
 

@@ -8,8 +8,8 @@ const payloadWidth = 200
 
 export function showRoutineMade(made: Routine & { readonly created: boolean }, sheet: Sheet): string {
   const name = plainText(made.name)
-  if (!made.created) return `${name} is there already, and says the same`
-  const head = sheet.isRehearsal ? `would make routine ${name} ${rehearsed}` : `made routine ${name}`
+  if (!made.created) return `${name} exists already with the same fields`
+  const head = sheet.isRehearsal ? `would create routine ${name} ${rehearsed}` : `created routine ${name}`
   return [head, indented(inWords(made, sheet)), ...hookLines(made, sheet)].join('\n')
 }
 
@@ -33,7 +33,8 @@ function inWords({ type, match, schedule, run }: Routine, { kinds }: Sheet): str
 }
 
 export const routinesShown: Listing<readonly Routine[], Routine> = {
-  none: ({ command }) => `No routines yet. Make one: ${command('routine', 'create', 'NAME', '--schedule', 'SCHEDULE')}`,
+  none: ({ command }) =>
+    `No routines yet. Create one: ${command('routine', 'create', 'NAME', '--schedule', 'SCHEDULE')}`,
   columns: [
     ['NAME', 'name', 'name'],
     ['STANDS', standing],
@@ -66,22 +67,22 @@ export const routineShown: Facts<Routine> = {
     ['made', ({ createdAt, createdBy }, { when }) => `${when(createdAt)} by ${plainText(createdBy)}`],
     ['id', 'id', 'text'],
   ],
-  below: ({ name }, { paint, command }) => indented(paint.dim(`what came in: ${command('routine', 'events', name)}`)),
+  below: ({ name }, { paint, command }) => indented(paint.dim(`events: ${command('routine', 'events', name)}`)),
 }
 
 export function showRoutineSwitched({ disabled, name }: Routine, { command }: Sheet): string {
   if (disabled === null) return `${plainText(name)} takes events`
   const again = command('routine', 'enable', name)
-  return `${plainText(name)} takes no events: ${plainText(disabled.reason)}\n  let it take them again: ${again}`
+  return `${plainText(name)} takes no events: ${plainText(disabled.reason)}\n  enable it: ${again}`
 }
 
 const outcomes: Readonly<Record<EventTaken['outcome'], string>> = {
   fired: 'made',
-  'not-matched': 'it is none that the routine takes',
+  'not-matched': 'the routine does not take such events',
   disabled: 'the routine is disabled',
-  overlap: 'nothing was made',
-  'schedule-gone': 'nothing was made',
-  duplicate: 'nothing more was made',
+  overlap: 'no run was created',
+  'schedule-gone': 'no run was created',
+  duplicate: 'no further run was created',
 }
 
 export function showEventTaken({ outcome, run, reason, kept }: EventTaken, { isRehearsal, command }: Sheet): string {
@@ -95,7 +96,7 @@ export function showEventTaken({ outcome, run, reason, kept }: EventTaken, { isR
 }
 
 export const eventsShown: Listing<readonly RoutineEvent[], RoutineEvent> = {
-  none: 'Nothing has come in yet.',
+  none: 'No events yet.',
   columns: [
     ['EVENT', 'id', 'name'],
     ['CAME', 'at', 'relative'],

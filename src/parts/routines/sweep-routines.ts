@@ -21,7 +21,7 @@ const removeRoutines = dialects('prune remove routines', {
   postgres: 'delete from belfry.routine where id = any ($1::bigint[])',
 })
 
-/** An event is of no queue that could say how long it is kept: it is kept as ledgers are. */
+/** No queue says how long an event is kept: it is kept as long as ledger rows. */
 const keptMs = defaultPolicy.retention.ledgerMs
 
 export function* sweepRoutineEvents({ now, rowsLeft }: Sweeping): Step<number> {
@@ -33,7 +33,7 @@ export function* sweepRoutineEvents({ now, rowsLeft }: Sweeping): Step<number> {
   return found.length
 }
 
-/** A deleted routine goes when nothing speaks of it any more. */
+/** A deleted routine is removed once no event refers to it. */
 export function* sweepRoutines({ now, rowsLeft }: Sweeping): Step<number> {
   const found = yield* all<{ id: number }>(findRoutines, now - keptMs, rowsLeft)
   yield* each(

@@ -1,33 +1,33 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** A delivery as it came, before anybody knows whether it is genuine. */
+/** A delivery before its signature is checked. */
 export interface Delivery {
   readonly headers: Headers
-  /** As it was sent, byte for byte: what is read and written again is signed by nobody. */
+  /** The exact bytes: re-encoded JSON has another signature. */
   readonly body: Buffer
   readonly now: number
 }
 
-/** How a kind of sender signs what it sends. */
+/** A signing scheme. */
 export interface SignatureStyle {
-  /** What a secret of this kind is, for whoever has set another. */
+  /** The expected form of the secret, for an error message. */
   readonly secretExpected: string
-  /** The key that a secret stands for; `null` where it is no secret of this kind. */
+  /** The key from a secret; `null` when it has another form. */
   keyOf(secret: string): Buffer | null
-  /** Whether there is a signature at all; without one nothing more of a delivery is worth reading. */
+  /** Whether there is a signature at all; without one the delivery is not read further. */
   isSigned(headers: Headers): boolean
   isGenuine(delivery: Delivery, key: Buffer): boolean
 }
 
-/** Who keeps a delivery longer than this, or whose clock is further away, is taken for somebody who replays it. */
+/** An older timestamp, or one further ahead, counts as a replay. */
 const toleranceMs = 300_000
 const idPattern = /^[\x21-\x7e]{1,500}$/
 
-/** What can be guessed keeps nobody out. The specification asks for as many bytes; GitHub says nothing of how many. */
+/** A short key can be guessed. The specification requires this many bytes; GitHub states no number. */
 const standardKeyBytesMin = 24
 const githubKeyBytesMin = 8
 
-/** Standard Webhooks: `webhook-id`, `webhook-timestamp` and the body are signed together, by one key or by several. */
+/** Standard Webhooks: `webhook-id`, `webhook-timestamp` and the body are signed together, with one key or several. */
 const standard: SignatureStyle = {
   secretExpected: `whsec_ and the Base64 of at least ${standardKeyBytesMin} bytes`,
   keyOf(secret) {
@@ -50,7 +50,7 @@ const standard: SignatureStyle = {
   },
 }
 
-/** GitHub signs the body alone: neither the id of the delivery nor the type of the event is part of it, and no instant. */
+/** GitHub signs only the body: the delivery id, the event type and a timestamp are not covered. */
 const github: SignatureStyle = {
   secretExpected: `a text of at least ${githubKeyBytesMin} bytes`,
   keyOf(secret) {
@@ -66,7 +66,7 @@ const github: SignatureStyle = {
 
 export const signatureStyles = { standard, github } as const
 
-/** In the same time, however much of it is right. */
+/** Compares in constant time. */
 function isSame(shown: string, right: string): boolean {
   const [one, other] = [Buffer.from(shown), Buffer.from(right)]
   return one.length === other.length && timingSafeEqual(one, other)

@@ -20,7 +20,7 @@ const outcomes = ['fired', 'not-matched', 'disabled', 'overlap', 'schedule-gone'
 
 const taking = {
   tags: ['routines'],
-  summary: 'Takes a signed event in for a routine; the signature is what lets it in, and no token is asked for.',
+  summary: 'Take in a signed event for a routine; the signature authenticates it, and no token is needed.',
   security: [],
   parameters: [
     { name: 'name', in: 'path', required: true, description: 'The name of the routine.', schema: { type: 'string' } },
@@ -32,7 +32,7 @@ const taking = {
   },
   responses: {
     202: {
-      description: 'It was taken in; what became of it is decided, and nobody need send it again.',
+      description: 'The event was taken in; its outcome is decided, so do not send it again.',
       content: {
         'application/json': {
           schema: {
@@ -40,24 +40,24 @@ const taking = {
             required: ['outcome'],
             additionalProperties: false,
             properties: {
-              outcome: { type: 'string', enum: outcomes, description: 'What became of it.' },
-              run: { type: 'string', description: 'The run that it made, now or when it first came.' },
+              outcome: { type: 'string', enum: outcomes, description: 'The outcome.' },
+              run: { type: 'string', description: 'The run that it created, now or at the first delivery.' },
             },
           },
         },
       },
     },
     400: {
-      description: 'The signature is good, and the body is no JSON, or the delivery has no id.',
+      description: 'The signature is valid, but the body is not JSON, or the delivery has no id.',
       content: problem,
     },
-    401: { description: 'The signature is missing, or is not that of this delivery.', content: problem },
+    401: { description: 'The signature is missing or does not match this delivery.', content: problem },
     404: { description: 'There is no such routine, or it takes no webhooks.', content: problem },
-    413: { description: 'The payload is larger than a run can be handed.', content: problem },
-    429: { description: 'It is asked too often; the same may be sent a little later.', content: problem },
-    503: { description: 'It cannot be taken in now; the same may be sent later.', content: problem },
+    413: { description: 'The payload is larger than a run may have.', content: problem },
+    429: { description: 'Too many requests; send it again later.', content: problem },
+    503: { description: 'It cannot be taken in now; send it again later.', content: problem },
   },
 } as const
 
-/** The route that programs of others are written for, as OpenAPI tells it. */
+/** The webhook route for OpenAPI. */
 export const webhookPaths = { '/hooks/{name}': { post: taking } } as const

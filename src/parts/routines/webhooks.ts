@@ -14,17 +14,13 @@ import { signatureStyles } from './webhook-signature.ts'
 
 type Signing = NonNullable<Routine['signing']>
 
-/** What a genuine delivery says. */
 interface Event {
   readonly deliveryId: string
   readonly type?: string
   readonly payload: unknown
 }
 
-/**
- * Webhooks: events from those who have no token, and sign what they send. Nothing of a delivery is read before its
- * signature was found good, nothing is written before either, and who is refused learns that it was the signature and no more.
- */
+/** Webhooks: signed events from senders without a token. Nothing of a delivery is parsed or written before its signature is verified, and a refusal reveals only that the signature is wrong. */
 class Webhooks {
   readonly #options: PartDoor
 
@@ -35,7 +31,7 @@ class Webhooks {
   addTo(app: Hono): void {
     app.post('/hooks/:name', ({ req }) => this.#taken(req.param('name'), req.raw))
     app.all('/hooks/:name', () => {
-      throw new HttpProblem(405, new BelfryError('invalid', 'Webhooks are sent here with POST.'), { allow: 'POST' })
+      throw new HttpProblem(405, new BelfryError('invalid', 'Send webhooks with POST.'), { allow: 'POST' })
     })
   }
 
@@ -44,7 +40,7 @@ class Webhooks {
     const { id, signing } = await this.#routineOf(name)
     const { headers } = request
     const { isSigned, isGenuine } = signatureStyles[signing.style]
-    // Whoever signs nothing is not worth a megabyte.
+    // Without a signature a large body is not read.
     if (!isSigned(headers)) throw this.#forged()
     const waitMs = gate.countUnproven(hookOf(name))
     const body = await (waitMs === 0 ? bytesOf(request) : bytesOf(request, smallOnly(waitMs)))
@@ -54,7 +50,7 @@ class Webhooks {
     if (waitMs === 0) gate.forgetUnproven(hookOf(name))
     gate.slowSender(hookOf(name))
     const event = eventIn(signing, headers, body)
-    // GitHub asks whether somebody listens; that is no event of anything.
+    // GitHub's ping is no event.
     if (signing.style === 'github' && event.type === 'ping') return answered({ outcome: 'ping' })
     const { outcome, run } = await this.#fired({ name, routineId: id, ...event }, signing)
     const isToldOf = run !== null && (outcome === 'fired' || outcome === 'duplicate')
@@ -70,24 +66,24 @@ class Webhooks {
     throw absent(name)
   }
 
-  /** What keeps a signature from being judged is for the operator to know, and for nobody who sends. */
+  /** The operator learns why a signature cannot be checked; the sender does not. */
   async #keyOf({ style, secret }: Signing): Promise<Buffer> {
     const { gate, secretOf, onUnforeseen } = this.#options
     try {
       const { keyOf, secretExpected } = signatureStyles[style]
       const key = keyOf((await secretOf?.(secret)) ?? '')
       if (key !== null) return key
-      const message = `The secret ${secret.secret} is none that a ${style} webhook is signed with`
+      const message = `The secret ${secret.secret} is not valid for ${style} webhooks`
       throw new BelfryError('unavailable', `${message}: it must be ${secretExpected}.`)
     } catch (error) {
-      // Nobody knows yet who asks, and a stranger must not be able to fill the log.
+      // The sender is not authenticated yet, and must not be able to fill the log.
       gate.slowStranger()
       onUnforeseen?.(error)
-      throw new BelfryError('unavailable', 'The signature cannot be judged now.', { hint: 'Send it again later.' })
+      throw new BelfryError('unavailable', 'The signature cannot be checked now.', { hint: 'Send it again later.' })
     }
   }
 
-  /** All faults are answered alike, and each is counted. */
+  /** All faults get the same answer, and each is counted. */
   #forged(): HttpProblem {
     this.#options.gate.slowStranger()
     return forged()
@@ -105,7 +101,7 @@ class Webhooks {
       return await takeEvent({ ...context, actor, store }, event)
     } catch (error) {
       if (!(error instanceof BelfryError)) throw error
-      // The names of other routines are none of a sender's business.
+      // Senders must not learn the names of other routines.
       if (error.code === 'not-found') throw absent(name)
       throw isTooLarge(error) ? new HttpProblem(413, error) : error
     }
@@ -114,15 +110,12 @@ class Webhooks {
 
 export const addWebhooks: AddRoutes = (app, door) => new Webhooks(door).addTo(app)
 
-/**
- * While forged deliveries come in a flood, bodies of this size are read to judge their signature: most genuine ones are
- * smaller, and a stranger's megabyte costs nothing but its headers.
- */
+/** During a flood of forged deliveries only bodies up to this size are read to check their signature: most genuine ones are smaller, and a forged megabyte costs only its headers. */
 const floodBytesMax = 65_536
 
 function smallOnly(waitMs: number): BodyLimit {
   const refusal = () =>
-    tooOften(waitMs, `Deliveries over ${floodBytesMax} bytes are not read now: too many came with a wrong signature.`)
+    tooOften(waitMs, `Deliveries over ${floodBytesMax} bytes are refused now: too many came with a wrong signature.`)
   return { bytesMax: floodBytesMax, refusal }
 }
 
@@ -131,20 +124,20 @@ function answered(answer: object): Response {
 }
 
 function absent(name: string): HttpProblem {
-  const error = new BelfryError('not-found', `No webhooks are taken at ${hookOf(name).slice(0, 200)}.`, {
-    hint: 'The routine has another name, or takes no webhooks: `signing` says how they are signed.',
+  const error = new BelfryError('not-found', `No routine takes webhooks at ${hookOf(name).slice(0, 200)}.`, {
+    hint: 'The routine has another name, or no `signing`.',
   })
   return new HttpProblem(404, error)
 }
 
 function forged(): HttpProblem {
-  const error = new BelfryError('unauthenticated', 'The signature is missing, or is not that of this delivery.', {
-    hint: 'Sign each delivery anew, as it is sent, with the secret that the routine names.',
+  const error = new BelfryError('unauthenticated', 'The signature is missing or does not match this delivery.', {
+    hint: 'Sign each delivery when it is sent, with the secret that the routine names.',
   })
   return new HttpProblem(401, error, { 'www-authenticate': 'Signature' })
 }
 
-/** More than a run can be handed. */
+/** More than the payload of a run may have. */
 function isTooLarge({ code, details }: BelfryError): boolean {
   const problems = (details?.problems ?? []) as readonly Problem[]
   return code === 'invalid' && problems.some(({ field, problem }) => field === 'payload' && / bytes /.test(problem))
@@ -155,7 +148,7 @@ function eventIn({ style }: Signing, headers: Headers, body: Buffer): Event {
   if (style === 'github') return githubEvent(headers, text)
   const payload = jsonIn(text)
   const { type } = (payload ?? {}) as { readonly type?: unknown }
-  // Where Standard Webhooks tell the type of an event: in what is signed.
+  // Standard Webhooks have the event type in the signed body.
   return {
     deliveryId: headers.get('webhook-id') ?? '',
     payload,

@@ -39,7 +39,7 @@ const saveSwitch = both(
 
 const racesMax = 3
 
-/** Makes a routine, unless one of its name is there; only one that says the same is taken for it. */
+/** Creates a routine, unless its name is in use; an existing one with the same spec counts as created. */
 export function* createRoutine(
   context: StoreContext,
   routine: NewRoutine,
@@ -61,16 +61,15 @@ export function* createRoutine(
       return { answer: 'created', routine: routineViewOf(row) }
     }
     const found = yield* one(findLive, context.ns, name)
-    // Somebody has deleted it since: its name is free, and the next look takes it.
+    // It was deleted meanwhile: its name is free, and the next try takes it.
     if (found !== undefined) return standing(routineViewOf(found), routine)
   }
-  throw metOthers(`Routine ${name} was created and deleted ${racesMax} times while we looked.`)
+  throw metOthers(`Routine ${name} was created and deleted ${racesMax} times during this call.`)
 }
 createRoutine.rehearses = true as const
 
 const routineFields: ReadonlySet<string> = new Set<keyof NewRoutine>(['name', 'spec', 'disabledReason'])
 
-/** The spec as it will be read back. */
 function checked(routine: NewRoutine): string {
   checkFields(routine, 'routine', routineFields)
   checkText(routine.name, 'name', nameLengthMax)
@@ -78,7 +77,7 @@ function checked(routine: NewRoutine): string {
   return jsonText(routine.spec, 'routine', payloadBytesMax)
 }
 
-/** Whoever wants it to begin disabled does not mean one that takes events already. */
+/** A caller that wants it disabled does not mean one that is enabled. */
 function standing(found: RoutineView, { spec, disabledReason }: NewRoutine): RoutineAnswer {
   const isSame = canonicalJson(found.spec) === canonicalJson(spec)
   const isWished = disabledReason === undefined || found.disabled !== null
@@ -100,7 +99,7 @@ export function* deleteRoutine(
 }
 deleteRoutine.rehearses = true as const
 
-/** A routine that was disabled before keeps the instant, and gets the new reason. */
+/** A disabled routine keeps its instant, and gets the new reason. */
 export function* switchRoutine(
   context: StoreContext,
   name: string,
@@ -120,7 +119,7 @@ export function* switchRoutine(
   return 'switched'
 }
 
-/** Locks the routine that has this name now, as everybody does who changes it or takes an event in for it. */
+/** Locks the routine with this name, as every change and every event does. */
 export function* lockRoutine({ ns }: StoreContext, name: string): Step<Row | null> {
   if (!canBeName(name)) return null
   return (yield* one(lockNamed, ns, name)) ?? null

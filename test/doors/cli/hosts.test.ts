@@ -7,7 +7,7 @@ afterAll(() => terminal.remove())
 it('a host is told in words that the queue is at its ceiling', async () => {
   await terminal.json('queue set mail --max-concurrent 1')
   await terminal.json('run enqueue --queue mail --target null')
-  const ceiling = 'the queue is at its ceiling: nothing is handed out before one of its runs ends'
+  const ceiling = 'the queue is at its ceiling: no run is leased until one of its runs ends'
   expect((await terminal.belfry('sched lease a --queue mail')).stdout).not.toContain(ceiling)
   expect((await terminal.belfry('sched lease b --queue mail')).stdout).toContain(ceiling)
   expect(await terminal.json('sched lease b --queue mail')).toMatchObject({ leases: [], full: true })

@@ -169,7 +169,7 @@ describe('the command line itself', () => {
       { store: `sqlite:${terminal.folder}/faulty.db` },
       { env: {}, folder: terminal.folder },
     )
-    await opened.context.store.do(noteConfigFault, 'h:/f', 'It is not trusted. Look at it, then: `belfry trust`')
+    await opened.context.store.do(noteConfigFault, 'h:/f', 'It is not trusted. Read it, then run: `belfry trust`')
     await opened.close()
     for (const line of ['doctor', 'config list', 'doctor --json', 'config list --json']) {
       const { stdout } = await terminal.belfry(`${line} ${named}`, typing)

@@ -25,7 +25,7 @@ describe('backfill', () => {
     const explained = await runs.explain(made[0]?.run ?? '')
     expect(explained.planned).toMatchObject({
       source: 'backfill',
-      sentence: expect.stringContaining('made up'),
+      sentence: expect.stringContaining('A backfill created it'),
       dueAt: startAt - day,
       rederived: { answer: 'not-asked' },
     })
@@ -52,7 +52,7 @@ describe('backfill', () => {
     expect(problems.map(({ field, problem }) => [field, problem])).toEqual([
       ['limit', expect.any(String)],
       ['to', 'is 2027-01-01T00:00:00.000Z'],
-      ['to', 'is 2027-01-01T00:00:00.000Z, which is to come'],
+      ['to', 'is 2027-01-01T00:00:00.000Z, which is in the future'],
     ])
   })
 
@@ -63,7 +63,7 @@ describe('backfill', () => {
     )
     expect(problem).toEqual({
       field: 'to',
-      problem: 'ends a stretch of 1,440 instants',
+      problem: 'is the end of a range of 1,440 instants',
       expected: 'at most 1,000 at a time, which ends at 2026-01-01T16:40:00.000Z',
     })
     const { made } = await schedules.backfill('report', { from: '2026-01-01T00:00Z', to: '2026-01-01T16:40:00.000Z' })
@@ -76,7 +76,7 @@ describe('backfill', () => {
     await schedules.create({ name: 'delay', every: '1h', target: { handler: 'report' } })
     const of = async (name: string) => (await problemsIn(schedules.backfill(name, stretch)))[0]?.problem
     expect(await of('once')).toContain('runs once')
-    expect(await of('delay')).toContain('from the end of the run before')
+    expect(await of('delay')).toContain('from the end of the previous run')
     expect(await errorOf(schedules.backfill('nobody', stretch))).toMatchObject({ code: 'not-found' })
   })
 })

@@ -66,7 +66,7 @@ schedules:
     const { stdout } = await belfry('apply')
     expect(stdout).toContain('~ queue mail (updated)\n      maxConcurrent: 2 → 5')
     expect(stdout).toContain('~ schedule ping (updated)\n      every: 1h → 2h')
-    expect((await belfry('apply')).stdout).toContain('nothing changed by')
+    expect((await belfry('apply')).stdout).toContain('unchanged by')
   })
 
   it('tells in a rehearsal what it would do, and does nothing, not even make a store', async () => {
@@ -89,7 +89,7 @@ schedules:
     file('')
     expect(await belfry('apply')).toMatchObject({
       exit: 4,
-      stderr: expect.stringContaining('is empty; what source ops made from it stays as it is'),
+      stderr: expect.stringContaining('is empty; everything that source ops created is unchanged'),
     })
     expect(await names()).toHaveLength(2)
     expect(await belfry('apply --yes')).toMatchObject({

@@ -51,7 +51,7 @@ describe.each(['sqlite', 'postgres'] as const)('belfry up beside a belfry.yaml o
     }
     shell.write('belfry.yaml', old)
     const worker = await shell.up()
-    await worker.told(/says what source ops had before/)
+    await worker.told(/has content that source ops had before/)
     expect(await shell.json<object[]>('schedule list')).toHaveLength(1)
   })
 })

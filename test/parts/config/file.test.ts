@@ -49,7 +49,7 @@ describe('a file', () => {
   it.each([
     ['source: ops\nschedules:\n  a:\n    cron: */5 * * * *\n', /line 4, column \d+/, /quotes/],
     ['source: a\nsource: b\n', /line 2, column 1: the name "source" is given twice/, /nothing of it was applied/],
-    ['source: [a\n', /line 2, column 1/, /Mend/],
+    ['source: [a\n', /line 2, column 1/, /Correct/],
     ['\tsource: a\n', /line 1/, /./],
     ['source: !mine ops\n', /line 1/, /./],
     ['a: &x 1\nb: *x\n', /has the alias \*x/, undefined],

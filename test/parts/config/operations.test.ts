@@ -101,8 +101,12 @@ describe('config apply', () => {
       problems = await problemsIn(config.apply(input))
     })
     expect(problems.slice(0, 3)).toMatchObject([
-      { field: 'tokens', problem: 'has 1 that were not read' },
-      { field: 'schedules', problem: 'has 900 that were not read', expected: 'what is wrong before them mended first' },
+      { field: 'tokens', problem: 'has 1 entries that were not read' },
+      {
+        field: 'schedules',
+        problem: 'has 900 entries that were not read',
+        expected: 'the problems before them to be corrected first',
+      },
       { field: 'schedules.s0.max' },
     ])
     expect(work.of('longestGapMs')).toBeLessThanOrEqual(200)
@@ -145,7 +149,7 @@ describe('config apply', () => {
   it('tells which schedules it has taken over though they say the same, for it may delete them later', async () => {
     await schedules.create('report', report)
     const note =
-      'Schedule report was made by hand: the file looks after it now, and deletes it once it no longer names it.'
+      'Schedule report was created by hand: the file manages it now, and deletes it once the file no longer names it.'
     const content = { source: 'ops', schedules: { report } }
     expect(await config.apply(content)).toMatchObject({ schedules: [{ answer: 'unchanged' }], notes: [note] })
     expect(await config.apply(content)).toMatchObject({ notes: [] })
@@ -154,7 +158,7 @@ describe('config apply', () => {
   it('says of queues that only schedules name that they have the smallest ceiling', async () => {
     const { notes } = await config.apply({ source: 'ops', schedules: { report: { ...report, queue: 'mail' } } })
     expect(notes).toEqual([
-      'The file says nothing of queue mail: it is made with a ceiling of 1 where it is not there.',
+      'The file does not define queue mail: if it does not exist, it is created with a ceiling of 1.',
     ])
   })
 })

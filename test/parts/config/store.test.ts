@@ -54,14 +54,14 @@ onEachStore('a file', (stage) => {
     const cut = { schedules: [schedule('a', { priority: 5 })] }
     await expect(apply(stage(), cut)).rejects.toMatchObject({
       code: 'conflict',
-      message: 'It would delete 2 of the 3 schedules that source ops made; nothing was changed.',
+      message: 'It would delete 2 of the 3 schedules that source ops created; nothing was changed.',
       details: { deletes: ['b', 'c'], of: 3 },
     })
     expect(await names(stage())).toEqual(['a', 'b', 'c'])
     expect((await stage().view('a')).spec.priority).toBeUndefined()
     await apply(stage(), cut, { yes: true })
     expect(await names(stage())).toEqual(['a'])
-    await expect(apply(stage(), {})).rejects.toThrow('It would delete the only schedule that source ops made')
+    await expect(apply(stage(), {})).rejects.toThrow('It would delete the only schedule that source ops created')
   })
 
   it('cannot have a name that another source looks after, even to say the same', async () => {

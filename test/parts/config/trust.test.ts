@@ -128,7 +128,7 @@ describe('a file that would start programs', () => {
     symlinkSync(join(folder, 'work', 'deep', 'belfry.yaml'), join(folder, 'linked.yaml'))
     for (const path of [join(folder, 'current', 'belfry.yaml'), join(folder, 'linked.yaml')]) {
       const read = await readConfigFile(path)
-      expect(() => refuseUntrusted(read, trust)).toThrow(`lies in the checked-out tree ${join(folder, 'work')}`)
+      expect(() => refuseUntrusted(read, trust)).toThrow(`is in the checked-out tree ${join(folder, 'work')}`)
     }
   })
 
@@ -177,14 +177,16 @@ describe('programs', () => {
   it('go with tokens that could start them', () => {
     const tokens = { a: 'admin', b: { scope: 'admin' }, c: 'operate', command: null }
     expect(programsIn({ tokens })).toEqual([
-      { where: 'tokens.a', what: 'may do anything', with: {} },
-      { where: 'tokens.b', what: 'may do anything', with: {} },
+      { where: 'tokens.a', what: 'has the scope admin', with: {} },
+      { where: 'tokens.b', what: 'has the scope admin', with: {} },
     ])
   })
 
   it('go with a door that the file would open beyond this machine', () => {
     for (const server of [{ behindProxy: true }, { listen: '0.0.0.0:1' }, { listen: '[::]:1' }, { listen: 'me:1' }]) {
-      expect(programsIn({ server })).toEqual([{ where: 'server', what: 'listens beyond this machine', with: server }])
+      expect(programsIn({ server })).toEqual([
+        { where: 'server', what: 'listens on an address that other machines can reach', with: server },
+      ])
     }
     for (const listen of ['127.0.0.1:1', 'LOCALHOST:1', '[::1]:1', '4747', 'none']) {
       expect(programsIn({ server: { listen, behindProxy: false, hosts: ['a'] } })).toEqual([])

@@ -138,7 +138,7 @@ describe('the end of a lease', () => {
     expect(await sched.complete(first.lease)).toMatchObject({ status: 'completed' })
     await sched.reclaim()
     const error = await errorOf(sched.complete(second.lease))
-    expect(error.message).toMatch(/it expired and was taken back \(lease expired\) at .*; the run is ready\.$/)
+    expect(error.message).toMatch(/it expired and was reclaimed \(lease expired\) at .*; the run is ready\.$/)
     expect((await runs.get(second.runId)).attempts).toBe(1)
     const third = await errorOf(sched.release(second.lease, { failed: true, reason: 'x' }))
     expect(third).toMatchObject({ code: 'conflict', details: { run: { status: 'ready' } } })
@@ -151,7 +151,7 @@ describe('the end of a lease', () => {
     const next = await leased('other')
     expect(next).toMatchObject({ runId, fence: 2 })
     const error = await errorOf(sched.complete(lease))
-    expect(error.message).toMatch(/it was given back \(released\) at .*; the run is leased again, as attempt 2\.$/)
+    expect(error.message).toMatch(/it was released \(released\) at .*; the run is leased again, as attempt 2\.$/)
   })
 
   it('as failed uses an attempt and backs off, at least to the instant that was asked for', async () => {

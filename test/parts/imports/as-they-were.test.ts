@@ -72,12 +72,14 @@ describe('an import', () => {
   it('exits 1 when anything was left out, and 0 with --partial; what is only different does not count', async () => {
     const different = await terminal.belfry('import crontab - --zone UTC', { stdin: `MAILTO=ops\n${plain}` })
     expect(different).toMatchObject({ exit: 0, stderr: expect.any(String) })
-    expect(different.stdout).toMatch(/Nothing was left out\.\n[\s\S]*Different from before \(\d\):\n[\s\S]*MAILTO=ops/)
+    expect(different.stdout).toMatch(
+      /Nothing was left out\.\n[\s\S]*Imported with differences \(\d\):\n[\s\S]*MAILTO=ops/,
+    )
     const typing = { stdin: `@reboot /srv/agent\n${plain}` }
     const left = await terminal.belfry('import crontab - --zone UTC', typing)
     expect(left.exit).toBe(1)
     expect(left.stdout).toMatch(/Left out \(1\):\n +WHERE +WHAT +WHY\n +line 1 +the line/)
-    expect(left.stdout).toMatch(/Different from before \(\d\):/)
+    expect(left.stdout).toMatch(/Imported with differences \(\d\):/)
     expect((await terminal.belfry('import crontab - --zone UTC --partial', typing)).exit).toBe(0)
     const queue = { stdin: JSON.stringify({ entries: [{ id: 'q-1', status: 'drained' }] }) }
     expect((await terminal.belfry('import cool-workflow --queue-file -', queue)).exit).toBe(1)

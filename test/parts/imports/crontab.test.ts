@@ -37,12 +37,12 @@ describe('a crontab', () => {
       expect.stringMatching(/^lines 1 to 3: comments: /),
       expect.stringMatching(/^line 7: MAILTO=ops@example.org: Belfry sends no mail/),
       expect.stringMatching(/^line 14: the line: it runs when the machine starts/),
-      expect.stringMatching(/^line 15: the line: what stands behind its % would be typed/),
+      expect.stringMatching(/^line 15: the line: the text after its % would be the input/),
       expect.stringMatching(/^line 17: the line: cron is wrong in its minute field/),
-      expect.stringMatching(/^line 21: the line: cron takes a day that fits both/),
+      expect.stringMatching(/^line 21: the line: cron takes days that match both/),
       expect.stringMatching(/^line 22: the line: it is neither a setting nor/),
       expect.stringMatching(/^every line: the folder it starts in: /),
-      expect.stringMatching(/^every line: how long it may take: /),
+      expect.stringMatching(/^every line: its timeout: /),
     ])
   })
 
@@ -85,7 +85,7 @@ describe('a crontab', () => {
     const { left: told } = draftOfCrontab('0 1 * * * a\nHOME=/srv\n0 2 * * * b\n', usual)
     expect(told.map(({ where, what }) => [where, what])).toEqual([
       ['each line without an absolute HOME', 'the folder it starts in'],
-      ['every line', 'how long it may take'],
+      ['every line', 'its timeout'],
     ])
   })
 
@@ -113,7 +113,7 @@ describe('a crontab', () => {
     const users = draftOfCrontab('17 * * * *\troot\tcd / && run-parts /etc/cron.hourly\n', usual)
     expect([users.schedules, users.left.map(({ why }) => why)]).toEqual([
       [],
-      [expect.stringContaining('the user root, as in a crontab of the system')],
+      [expect.stringContaining('the user root, as in a system crontab')],
     ])
   })
 
@@ -131,7 +131,7 @@ describe('a crontab', () => {
     expect(told[0]).toEqual({
       where: 'line 1',
       what: 'DB_PASSWORD',
-      why: expect.stringContaining('stored as it stands'),
+      why: expect.stringContaining('stored as it is'),
       isTaken: true,
     })
     expect(JSON.stringify(told)).not.toMatch(/hunter2|KEYS/)

@@ -160,7 +160,7 @@ describe.each(['SQLite', 'PostgreSQL'])('an import on %s', (database) => {
     const error = await errorOf(verbs.store.importCrontab('0 1 * * * a\n0 2 * * * b\n0 3 * * * c\n'))
     expect(error).toMatchObject({ code: 'conflict', details: { conflicts: ['schedule a', 'schedule b'] } })
     expect([error.message, error.hint]).toEqual([
-      expect.stringContaining('a, schedule b are'),
+      expect.stringContaining('a, schedule b exist'),
       expect.stringContaining('prefix'),
     ])
     expect((await verbs.schedules.list()).map(({ name }) => name)).toEqual(['a', 'b'])

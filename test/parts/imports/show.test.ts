@@ -21,17 +21,17 @@ it('an import tells what was made, what was there, and below it in two lists wha
     differentMore: 4,
   }
   expect(showImported(answer, sheet).split('\n')).toEqual([
-    'imported 1 schedule (1 was there before), 2 runs, of which 1 parked, queue crontab (created)',
+    'imported 1 schedule (1 existed before), 2 runs, of which 1 parked, queue crontab (created)',
     '  SCHEDULE  FROM                     SAYS',
     '  a         line 1  created, paused  Every hour.',
     '  b         line 2  unchanged        Every day.',
     'Left out (1):',
     '  WHERE   WHAT      WHY',
     '  line 4  the line  it has six fields',
-    'Different from before (5):',
+    'Imported with differences (5):',
     '  WHERE   WHAT               WHY',
     '  line 3  MAILTO=\\u{1b}[2Jx  Belfry sends no mail',
-    '  and more; --json has all that is listed',
+    '  and more; --json shows all',
   ])
 })
 

@@ -55,9 +55,9 @@ it('a value that never came is named', () => {
 })
 
 it.each([
-  ['0 9 1 * 1', 'also a certain weekday'],
-  ['*/0 * * * *', 'nothing fits its minute'],
-  ['0 9 * * 1-5', 'nothing fits its weekday'],
+  ['0 9 1 * 1', 'match both a day of the month and a weekday'],
+  ['*/0 * * * *', 'no value fits its minute'],
+  ['0 9 * * 1-5', 'no value fits its weekday'],
   ['@daily', 'has 1 fields'],
 ])('%s has no counterpart', (there, why) => {
   expect(cronOf(there)).toEqual({ why: expect.stringContaining(why) })

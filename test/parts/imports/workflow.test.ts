@@ -120,7 +120,7 @@ describe('a queue', () => {
     expect(told).toEqual([
       expect.stringMatching(/^queue entries\[2\] .+: its lease lease-.+, until 2026-01-05T09:04.+: it is ready here/),
       expect.stringMatching(/^queue entries\[4\] .+: the entry: it is drained/),
-      expect.stringMatching(/^queue entries\[5\] .+: colour: an entry there has no such field/),
+      expect.stringMatching(/^queue entries\[5\] .+: colour: an entry of cool-workflow has no such field/),
       expect.stringMatching(/^queue entries\[5\] .+: priority 2.5: a run takes an integer/),
     ])
   })
@@ -210,22 +210,22 @@ describe('tasks', () => {
     expect(told).toEqual([
       expect.stringMatching(/^tasks: history, 1 records: /),
       expect.stringMatching(/^tasks tasks\[1\] .+: jitterSeconds 30: /),
-      expect.stringMatching(/^tasks tasks\[4\] .+: the task: its cron wants a day of the month that is also/),
+      expect.stringMatching(/^tasks tasks\[4\] .+: the task: its cron takes days that match both/),
     ])
   })
 
   it.each([
     [{ kind: 'loop', intervalMinutes: 0 }, 'its interval is 0'],
-    [{ kind: 'loop', intervalMinutes: 'often' }, 'is no integer'],
+    [{ kind: 'loop', intervalMinutes: 'often' }, 'is not an integer'],
     [{ kind: 'reminder', nextRunAt: '2026-01-05T08:00:00Z' }, 'which is over'],
-    [{ kind: 'reminder', nextRunAt: 'soon' }, 'its nextRunAt is no instant'],
+    [{ kind: 'reminder', nextRunAt: 'soon' }, 'its nextRunAt is not an instant'],
     [{ kind: 'cron' }, 'it has no cron'],
     [{ kind: 'cron', cron: '0 9 * *' }, 'has 4 fields'],
-    [{ kind: 'cron', cron: '0 9 * * MON' }, 'never came: nothing fits its weekday'],
+    [{ kind: 'cron', cron: '0 9 * * MON' }, 'never matched: no value fits its weekday'],
     [{ kind: 'cron', cron: '0 9 * * 1', expiresAt: '2026-01-05T10:00:00Z' }, 'before the cron comes'],
-    [{ kind: 'cron', cron: '0 9 * * 1', expiresAt: 'later' }, 'its expiresAt later is no instant'],
+    [{ kind: 'cron', cron: '0 9 * * 1', expiresAt: 'later' }, 'its expiresAt later is not an instant'],
     [{ kind: 'cron', cron: '0 9 * * 1', maxRuns: 3, runCount: 3 }, 'it has had all its runs'],
-    [{ kind: 'sonata' }, 'its kind sonata is none that is known'],
+    [{ kind: 'sonata' }, 'its kind sonata is not known'],
     [{ kind: 'loop', status: 'completed' }, 'it is completed'],
     [{ kind: 'loop', id: 's-15' }, 'is the form of an id'],
     [{ kind: 'loop', prompt: undefined }, 'it has no prompt'],

@@ -26,7 +26,7 @@ it.skipIf(!hasTools)('the example of docs/routines.md does what it says when it 
 
   expect(blocks).toHaveLength(3)
   const [make = '', send = '', look = ''] = blocks
-  expect(await typed(make)).toContain('made routine paid')
+  expect(await typed(make)).toContain('created routine paid')
   // The last line again, with the same variables: the same delivery, sent twice.
   const sent = await typed(`${send}\necho\n${send.slice(send.indexOf('curl '))}`)
   const [first, again] = sent.split('\n').map((line) => JSON.parse(line) as { outcome: string; run: string })

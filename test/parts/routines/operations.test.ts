@@ -140,11 +140,11 @@ describe('an event', () => {
     const ofSchedule = await runs.explain((await routines.fire('x')).run ?? '')
     expect(ofSchedule.planned).toMatchObject({
       source: 'routine',
-      sentence: 'An event made a routine fire its schedule; that does not move its occurrences.',
+      sentence: 'A routine fired its schedule for an event; that does not move its occurrences.',
     })
     expect(ofSchedule.timeline[0]).toMatchObject({ what: 'enqueued', detail: 'by a routine' })
     const enqueued = await runs.explain((await routines.fire('y')).run ?? '')
-    expect(enqueued.planned).toMatchObject({ source: 'routine', sentence: 'An event made a routine enqueue it.' })
+    expect(enqueued.planned).toMatchObject({ source: 'routine', sentence: 'A routine enqueued it for an event.' })
   })
 
   it('is refused with what is wrong, in the words of whoever sent it', async () => {

@@ -112,7 +112,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
         answer: 'duplicate',
         runId: first.runId,
         eventId: first.eventId,
-        reason: 'the same delivery came before, and was fired',
+        reason: 'the same delivery came before; its outcome was fired',
       })
     }
     expect(await runCount(store)).toBe(1)

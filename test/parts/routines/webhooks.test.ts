@@ -238,7 +238,7 @@ describe('where webhooks are sent', () => {
     ] as const)
       expect((await refusal(path, paid, headers)).status).toBe(503)
     expect(porch().unforeseen.map(String)).toEqual([
-      expect.stringContaining('The secret HOOK is none that a standard webhook is signed with: it must be whsec_ and'),
+      expect.stringContaining('The secret HOOK is not valid for standard webhooks: it must be whsec_ and'),
       expect.stringContaining('it must be a text of at least 8 bytes'),
     ])
     expect(porch().unforeseen.map(String).join()).not.toContain(short)

@@ -93,7 +93,7 @@ export class WorkerReport {
     }
     const { url, token } = door
     const made = token === null ? '' : `; ${token.isNew ? 'a token was written to' : 'the token is in'} ${token.file}`
-    this.#say(dim(`Listening at ${url} (${url}/docs)${made}.`))
+    this.#say(dim(`It listens at ${url} (${url}/docs)${made}.`))
   }
 
   hear({ name, event, level, sentence }: Heard): void {

@@ -20,7 +20,6 @@ const findKept = both(
 )
 const manage = both('config manage queue', 'update belfry.queue set managed_by = $3 where ns = $1 and name = $2')
 
-/** All that a file says of a queue. */
 export interface QueueEntry {
   readonly name: string
   readonly policy: PolicyPatch
@@ -28,7 +27,7 @@ export interface QueueEntry {
 
 export interface QueueApplied {
   readonly name: string
-  /** `left`: the file no longer names it, so no file looks after it; it stays as it is, since work may be in it. */
+  /** `left`: the file no longer names it, so no file manages it; it is not deleted, because it may hold runs. */
   readonly answer: 'created' | 'updated' | 'unchanged' | 'left'
   readonly before: QueueView | null
   readonly after: QueueView | null
@@ -38,7 +37,7 @@ const form = noted(policyInput.omit({ name: true, ifVersion: true }), noteOf(pol
 
 export const queues: ConfigSection<QueueEntry, QueueApplied> = {
   name: 'queues',
-  says: 'The policies of queues by their names; what is not said of one is as a new queue has it.',
+  says: 'Policies of queues by name; a field that is left out has the default of a new queue.',
   names: queueName,
   locks: 'queues',
   async reader(context) {
@@ -72,5 +71,5 @@ export const queues: ConfigSection<QueueEntry, QueueApplied> = {
   notes: (applied) =>
     applied
       .filter(({ answer }) => answer === 'left')
-      .map(({ name }) => `Queue ${name} is no longer looked after, and stays as it is: work may be in it.`),
+      .map(({ name }) => `Queue ${name} is no longer managed by a file and is unchanged: it may hold runs.`),
 }

@@ -32,13 +32,13 @@ export interface ScheduleApplied {
   readonly answer: 'created' | 'updated' | 'unchanged' | 'deleted'
   readonly before: ScheduleSpec | null
   readonly after: ScheduleSpec | null
-  /** Whether it was made by hand, and is looked after from now on. */
+  /** Whether it was created by hand, and is managed by the file from now on. */
   readonly isTakenOver?: true
 }
 
 export interface ScheduleWritten extends EntryWritten {
   readonly answer: ScheduleApplied['answer']
-  /** What it says; `null` where it was deleted. */
+  /** The schedule in words; `null` when it was deleted. */
   readonly inWords: string | null
 }
 
@@ -46,7 +46,7 @@ const form = openInput('schedule', scheduleShape)
 
 export const schedules: ConfigSection<ScheduleSpec, ScheduleApplied> = {
   name: 'schedules',
-  says: 'Schedules by their names, each as it is created.',
+  says: 'Schedules by name, each with the fields of schedule create.',
   names: scheduleName,
   locks: 'schedules',
   deletes: true,
@@ -57,7 +57,7 @@ export const schedules: ConfigSection<ScheduleSpec, ScheduleApplied> = {
     return (name, given, problems) => {
       const { value, problems: found, given: raw } = read(withAdded(form, context.fields), given ?? {}, 'a schedule')
       const before = specs.get(name)
-      // The zone of a schedule is resolved once and kept: another machine that applies the file does not move it.
+      // The time zone is resolved once and stored: applying the file on another machine does not move the schedule.
       const zone = before?.timing.cron === undefined ? context.zone : before.timing.zone
       const reading = { given: { ...raw, name }, value: { ...value, name }, problems: found }
       const spec = readSchedule(reading, { ...context, zone })
@@ -96,11 +96,11 @@ export const schedules: ConfigSection<ScheduleSpec, ScheduleApplied> = {
       .filter(({ isTakenOver }) => isTakenOver === true)
       .map(
         ({ name }) =>
-          `Schedule ${name} was made by hand: the file looks after it now, and deletes it once it no longer names it.`,
+          `Schedule ${name} was created by hand: the file manages it now, and deletes it once the file no longer names it.`,
       ),
 }
 
-/** What a schedule says, its instants as people write them. */
+/** The fields of a schedule, with instants as text. */
 function saidOf(spec: ScheduleSpec | null): object {
   if (spec === null) return {}
   const { at, startAt, endAt, ...rest } = definitionOf(spec)

@@ -28,36 +28,36 @@ export interface TokenEntry {
 }
 
 export interface TokenApplied extends TokenEntry {
-  /** `absent`: there is no such token yet; it is made with this scope. */
+  /** `absent`: the token does not exist yet; it will be created with this scope. */
   readonly answer: 'set' | 'unchanged' | 'absent' | 'left'
   readonly was: string | null
 }
 
-/** A file makes no tokens, since it would have to say their secrets; it says what they may do. */
+/** A file creates no tokens, because it would have to contain their secrets; it sets their scopes. */
 export const tokens: ConfigSection<TokenEntry, TokenApplied> = {
   name: 'tokens',
-  says: 'What tokens may do, by their names: read, operate or admin.',
+  says: 'Scopes of tokens by name: read, operate or admin.',
   names: tokenName,
   /** `ci: operate`, or `ci: { scope: operate }`. */
   reader: async () => (name, given, problems) => {
     const known = scopes.find((word) => word === scopeIn(given))
     const others = isRecord(given) ? Object.keys(given).filter((key) => key !== 'scope') : []
     if (known === undefined || others.length > 0) {
-      const problem = others.length > 0 ? `has ${others.join(', ')} beside its scope` : 'says no scope'
+      const problem = others.length > 0 ? `has ${others.join(', ')} beside its scope` : 'has no scope'
       problems.push({ field: '', problem, expected: `one of ${scopes.join(', ')}` })
     }
     return { name, scope: known ?? 'read' }
   },
   starts: (given, where) =>
     scopeIn(given) === ('admin' satisfies Scope)
-      ? [{ where, what: 'may do anything', with: {}, starts: { token: where.slice(where.indexOf('.') + 1) } }]
+      ? [{ where, what: 'has the scope admin', with: {}, starts: { token: where.slice(where.indexOf('.') + 1) } }]
       : [],
   *kept({ ns }, source) {
     return (yield* all<{ name: string }>(findKept, ns, source)).map(({ name }) => name)
   },
   *apply({ context, source, actor }, { name, scope }) {
     const found = yield* one<{ scope: string; managed_by: string | null }>(findToken, context.ns, name)
-    // Also where it does not exist yet: only one file may say what it may do.
+    // Also for a token that does not exist yet: only one file may set its scope.
     const said = yield* configuredScope(context, name)
     refuseManaged({ noun: 'token', name, managedBy: found?.managed_by ?? said?.source ?? null }, source)
     if (found === undefined) return { name, answer: 'absent', scope, was: null }

@@ -2,7 +2,6 @@ import { events, get, list } from './routine-reads.ts'
 import { create, disable, enable, remove } from './routine-writes.ts'
 import { fire } from './take-event.ts'
 
-/** The verbs of a routine. */
 export const routineOperations = {
   create,
   get,

@@ -8,10 +8,9 @@ import type { FireAnswer, RoutineEventView, RoutineRun, RoutineView, Signing } f
 
 export const shownFields = { ...workFields, dedupeKey: runFields.dedupeKey, ...executionFields }
 
-/** What each run of a routine is like, in the words of its input. */
+/** The fields of a routine's runs, as in its input. */
 export interface RoutineRunShown extends StoredOf<typeof shownFields>, StoredFields<AddedToRun> {}
 
-/** A routine with all that is known of it. */
 export interface Routine {
   readonly id: string
   readonly name: string
@@ -21,7 +20,7 @@ export interface Routine {
   readonly schedule?: string
   readonly run?: RoutineRunShown
   readonly signing?: Signing
-  /** Where its webhooks are sent to, on whatever serves this store; `null` where it takes none. */
+  /** The path of its webhooks on any server of this store; `null` when it takes none. */
   readonly hook: string | null
   readonly enabled: boolean
   readonly disabled: RoutineView['disabled']
@@ -54,7 +53,6 @@ export function hookOf(name: string): string {
   return `/hooks/${encodeURIComponent(name)}`
 }
 
-/** What came in, and what became of it. */
 export interface RoutineEvent extends Omit<RoutineEventView, 'runId'> {
   readonly run: string | null
 }
@@ -65,12 +63,11 @@ export function eventOf({ runId, ...event }: RoutineEventView): RoutineEvent {
 
 type Taken = Exclude<FireAnswer, { readonly answer: 'not-found' }>
 
-/** What became of an event that was taken in. */
 export interface EventTaken {
   readonly outcome: Taken['answer']
   readonly event: string
   readonly deliveryId: string
-  /** The run that it made; of an overlap the live run, and of a duplicate the run of the first delivery. */
+  /** The run that it created; for an overlap the live run, for a duplicate the run of the first delivery. */
   readonly run: string | null
   readonly reason: string | null
   readonly kept?: 'held' | 'overlap'

@@ -19,46 +19,51 @@ const typesMax = 50
 export const routineName = name.describe('The name of the routine.')
 export const eventType = name.describe('The type of the event, such as push.')
 
-/** What a single run says for itself has no place in what many are made after. */
+/** Keys and instants belong to a single run, so they are not among the fields for many. */
 const runForm = noted(
   runInput
     .omit({ notBefore: true, deadline: true, idempotencyKey: true, traceparent: true })
-    .extend({ payload: payload.describe('What its runs are handed beside the event, under given.').optional() }),
+    .extend({ payload: payload.describe('Data that its runs receive beside the event, under given.').optional() }),
   { open: { to: 'run', as: 'input' } },
 )
 
 const matchForm = z
   .record(z.string(), z.unknown())
-  .describe('What must be at a path: a value, or one of equals, in, matches and exists.')
+  .describe('The rule for a path: a value, or one of equals, in, matches and exists.')
 
-/** Looked at by the pure matcher, which knows what its rules must be. */
+/** Checked by the pure matcher. */
 const match = noted(z.unknown(), { form: matchForm }).describe(
-  'What the payload must have at these paths: { "ref": "refs/heads/main", "repository.name": { "in": ["a", "b"] } }. Default: anything.',
+  'The values that the payload must have at these paths: { "ref": "refs/heads/main", "repository.name": { "in": ["a", "b"] } }. Default: any payload.',
 ) as unknown as z.ZodType<unknown, Match>
 
 export const signingStyles = ['standard', 'github'] as const
 
 const signing = z
   .strictObject({
-    style: z.enum(signingStyles).describe('As Standard Webhooks say, or as GitHub does.'),
+    style: z.enum(signingStyles).describe('The signing scheme: Standard Webhooks or GitHub.'),
     secret: noted(z.unknown(), { form: secretForm }).describe(
-      'The secret by its name: { "secret": "NAME" }; it is read when a delivery comes, and never stored.',
+      'The name of the secret: { "secret": "NAME" }; its value is read for each delivery, and never stored.',
     ) as unknown as z.ZodType<unknown, Signing['secret']>,
   })
-  .describe('How the webhooks are signed that it takes at /hooks/NAME. Default: it takes none.')
+  .describe('How its webhooks at /hooks/NAME are signed. Default: it takes no webhooks.')
 
 export const routineInput = z.strictObject({
   name: newName.describe('The name of the routine.'),
   description: z.string().min(1).max(descriptionLengthMax).describe('What it is for.').optional(),
-  type: z.array(eventType).min(1).max(typesMax).readonly().describe('The types of events that it takes.').optional(),
+  type: z
+    .array(eventType)
+    .min(1)
+    .max(typesMax)
+    .readonly()
+    .describe('The event types that it takes. Default: every type.')
+    .optional(),
   match: match.optional(),
-  schedule: name.describe('The schedule that it fires. One of schedule and run is given.').optional(),
-  run: runForm.describe('The run that it enqueues. One of schedule and run is given.').optional(),
+  schedule: name.describe('The schedule to fire. Give either schedule or run.').optional(),
+  run: runForm.describe('The run to enqueue. Give either schedule or run.').optional(),
   signing: signing.optional(),
   enabled: z.boolean().describe('Whether it takes events at once. Default: true.').optional(),
 })
 
-/** A routine as people write it. */
 export type RoutineInput = z.input<typeof routineInput>
 
 export interface ReadRoutine {
@@ -66,7 +71,7 @@ export interface ReadRoutine {
   readonly problems: readonly Problem[]
 }
 
-/** Reads a routine as people write it into the one that is stored. */
+/** Reads a routine input into its stored form. */
 export function readRoutine(reading: Reading<z.output<typeof routineInput>>, around: Reader): ReadRoutine {
   const { value, given } = reading
   const { run, problems: ofRun } = readRunOf(reading, around)
@@ -82,7 +87,7 @@ export function readRoutine(reading: Reading<z.output<typeof routineInput>>, aro
   return { spec: onlyGiven(spec) as RoutineSpec, problems }
 }
 
-/** Where it is not sound it is read for itself, so that all that is wrong with it is told at once. */
+/** An invalid run is read on its own, so that all its problems are reported at once. */
 function readRunOf(
   { value, given, problems: found }: Reading<z.output<typeof routineInput>>,
   around: Reader,
@@ -101,17 +106,17 @@ function actionProblems({ schedule, run }: Readonly<Record<string, unknown>>): P
     return [{ field: 'run', problem: 'is given beside `schedule`', expected: 'only one of the two' }]
   }
   if (schedule !== undefined || run !== undefined) return []
-  const expected = 'the name of a schedule that it fires, or `run` with the run that it enqueues'
+  const expected = 'the name of a schedule to fire, or `run` with the run to enqueue'
   return [{ field: 'schedule', problem: 'is missing', expected }]
 }
 
-/** What stands there is never shown: it may be the secret itself, in the wrong place. */
+/** The value is never shown: it may be the secret itself, in the wrong place. */
 function secretProblems(signing: unknown): Problem[] {
   if (!isRecord(signing)) return []
   const { secret: named, ...others } = isRecord(signing.secret) ? signing.secret : {}
   if (named === undefined || Object.keys(others).length > 0) {
-    return [{ field: 'signing.secret', problem: 'is no reference to a secret', expected: '{ "secret": "NAME" }' }]
+    return [{ field: 'signing.secret', problem: 'is not a reference to a secret', expected: '{ "secret": "NAME" }' }]
   }
   if (isSecretName(named)) return []
-  return [{ field: 'signing.secret.secret', problem: 'is no name of a secret', expected: secretNameExpected }]
+  return [{ field: 'signing.secret.secret', problem: 'is not the name of a secret', expected: secretNameExpected }]
 }

@@ -12,7 +12,6 @@ import { routineName } from './routine-input.ts'
 import { absentRoutine, presentRoutine } from './routine-not-found.ts'
 import { eventSchema, routineSchema } from './routine-schema.ts'
 
-/** What all that look at a routine have in common. */
 const looking = {
   noun: 'routine',
   effect: 'read',
@@ -27,8 +26,8 @@ export const get = operation({
   verb: 'get',
   method: 'GET',
   command: ['routine', 'show'],
-  says: 'Shows a routine.',
-  request: 'a look at a routine',
+  says: 'Show a routine.',
+  request: 'a request for a routine',
   input: z.strictObject({ name: routineName }),
   output: routineSchema,
   show: routineShown,
@@ -40,10 +39,10 @@ export const list = operation({
   ...looking,
   verb: 'list',
   method: 'GET',
-  says: 'Lists routines by name, a page at a time.',
+  says: 'List routines by name, a page at a time.',
   request: 'a list of routines',
   input: z.strictObject({
-    after: z.string().describe('The last name of the page before.').optional(),
+    after: z.string().describe('The last name of the previous page.').optional(),
     limit: limit.optional(),
   }),
   takes: [],
@@ -62,18 +61,18 @@ const eventPlace = noted(
   z.string().refine((text) => routineEventCursorIn(text) !== null),
   {
     expected:
-      'the instant and the id of the last event of the page before, such as 1767603600000/e-15; if an earlier version gave an id alone, begin again at the first page',
+      'the instant and the id of the last event of the previous page, such as 1767603600000/e-15; if an earlier version gave a bare id, begin again at the first page',
   },
 )
 
 export const events = operation({
   ...looking,
   verb: 'events',
-  says: 'Tells what came in for a routine and what became of it, newest first, a page at a time.',
-  request: 'a look at events',
+  says: 'List the events of a routine and their outcomes, newest first, a page at a time.',
+  request: 'a request for events',
   input: z.strictObject({
     name: routineName,
-    before: eventPlace.describe('The instant (epoch ms) and the id of the last event of the page before.').optional(),
+    before: eventPlace.describe('The instant (epoch ms) and the id of the last event of the previous page.').optional(),
     limit: z.int().min(1).max(eventsMax).describe(limitWords(eventsDefault)).optional(),
   }),
   output: z.array(eventSchema),

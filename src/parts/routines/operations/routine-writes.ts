@@ -18,14 +18,13 @@ import { readRoutine, routineInput, routineName } from './routine-input.ts'
 import { absentRoutine, presentRoutine } from './routine-not-found.ts'
 import { routineMade, routineSchema } from './routine-schema.ts'
 
-/** What all that change a routine have in common. */
 const changing = { noun: 'routine', takes: ['name'], errors: ['invalid', 'not-found'], doors: everyDoor } as const
 
 export const create = operation({
   ...changing,
   verb: 'create',
   method: 'POST',
-  says: 'Makes a routine; the same again changes nothing, and a name that has another spec is refused.',
+  says: 'Create a routine; the same routine again changes nothing, and a name in use with another spec is refused.',
   request: 'a routine',
   effect: 'write',
   scope: 'admin',
@@ -66,14 +65,14 @@ export const create = operation({
   },
 })
 
-/** A name that nobody has is most often misspelt. What is deleted later shows in the events. */
+/** An unknown schedule is most often misspelt. A schedule that is deleted later shows in the events. */
 async function refuseAbsentSchedule(context: OperationContext, name: string): Promise<void> {
   const found = await context.store.look(findSchedule, name)
   if (found === null || found.deletedAt !== null) await throwAbsentSchedule(context, name)
 }
 
 function taken(name: string): BelfryError {
-  return new BelfryError('conflict', `There is a routine ${quoted(name)} already, and it says something else.`, {
+  return new BelfryError('conflict', `A routine ${quoted(name)} exists already with another spec.`, {
     hint: 'Choose another name, or delete it first.',
     details: { routine: name },
   })
@@ -85,14 +84,14 @@ export const remove = operation({
   method: 'DELETE',
   idempotent: true,
   asksFirst: true,
-  says: 'Deletes a routine, whose name is free at once; the runs that it made go on.',
+  says: 'Delete a routine and free its name; its runs go on.',
   request: 'a deletion of a routine',
   effect: 'destructive',
   scope: 'admin',
   rehearses: true,
   input: z.strictObject({ name: routineName }),
   output: z.strictObject({
-    name: text('The name that is free now.'),
+    name: text('The freed name.'),
     deleted: z.literal(true).describe('Always true.'),
   }),
   show: ({ name: gone }, sheet) => deleted(`routine ${plainText(gone)}`, sheet),
@@ -108,7 +107,7 @@ export const enable = operation({
   ...changing,
   verb: 'enable',
   idempotent: true,
-  says: 'Lets a routine take events again; those that came meanwhile are not made up for.',
+  says: 'Enable a routine; events that came meanwhile have no effect.',
   request: 'an enabling of a routine',
   effect: 'write',
   scope: 'operate',
@@ -123,7 +122,7 @@ export const disable = operation({
   ...changing,
   verb: 'disable',
   idempotent: true,
-  says: 'Keeps a routine from making anything of events until it is enabled; they are written down all the same.',
+  says: 'Disable a routine: record its events, but create no runs until it is enabled.',
   request: 'a disabling of a routine',
   effect: 'write',
   scope: 'operate',

@@ -19,17 +19,17 @@ import { eventTaken } from './routine-schema.ts'
 export const fire = operation({
   noun: 'routine',
   verb: 'fire',
-  says: 'Takes an event in for a routine, as if it had been sent; what it says is handed on as data.',
+  says: 'Fire a routine with an event, as if it had been delivered; its payload is passed on as data.',
   request: 'an event',
   effect: 'write',
   scope: 'operate',
   rehearses: true,
   input: z.strictObject({
     name: routineName,
-    payload: payload.describe('What the event says: any JSON of at most 256 KB. Default: null.').optional(),
+    payload: payload.describe('The payload of the event: any JSON of at most 256 KB. Default: null.').optional(),
     type: eventType.optional(),
     deliveryId: key
-      .describe('The same id makes one run at most, however often it comes. Default: one of its own.')
+      .describe('The id of the delivery: the same id creates at most one run. Default: a new id.')
       .optional(),
   }),
   takes: ['name'],
@@ -47,10 +47,7 @@ export const fire = operation({
   },
 })
 
-/**
- * Refuses a payload of a caller below admin where the signature of an event is what the admin relied on. A model below admin
- * also hands no payload to a program or to a request with a secret: it may act on what a stranger wrote.
- */
+/** Refuses a payload from a caller below admin where an admin relied on signed events. A model below admin also passes no payload to a program or to a request with a secret: it may act on text of a stranger. */
 async function refuseUnsigned(context: OperationContext, name: string): Promise<void> {
   const { scope, actor, store } = context
   if (scope === undefined || scope === 'admin') return
@@ -63,7 +60,7 @@ async function refuseUnsigned(context: OperationContext, name: string): Promise<
 
 function unsigned(context: OperationContext, name: string): BelfryError {
   const { scope } = context
-  const message = `The events of routine ${quoted(name)} are signed, so only an admin may fire it with a payload; ${limitedCaller(context)} may ${scope}.`
+  const message = `The events of routine ${quoted(name)} are signed, so only an admin may fire it with a payload; ${limitedCaller(context)} has the scope ${scope}.`
   return new BelfryError('not-allowed', message, {
     hint: `Fire it without a payload, or send a signed event to ${hookOf(name)}.`,
     details: { has: scope, needs: 'admin' },
@@ -74,7 +71,7 @@ interface Sent extends Omit<NewEvent, 'actor'> {
   readonly name: string
 }
 
-/** Hands an event to its routine, in the name of whoever asks. */
+/** Fires a routine with an event, in the name of the caller. */
 export async function takeEvent(context: OperationContext, { name, ...event }: Sent): Promise<EventTaken> {
   const { store, actor } = context
   const answer = await inWordsOf(
