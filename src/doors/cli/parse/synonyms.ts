@@ -10,7 +10,7 @@ const commands: Readonly<Record<string, string>> = Object.assign(
     work: 'up',
     dev: 'up',
     daemon: 'up',
-    stop: 'Ctrl-C in the terminal of `belfry up`',
+    stop: 'up, which ends by Ctrl-C in its own terminal',
   },
   ...Object.values(nounEntries).map(({ otherWords }) => otherWords ?? {}),
 )
