@@ -104,7 +104,11 @@ describe('a server that is named', () => {
     const terminal = elsewhere({ BELFRY_TOKEN: token, BELFRY_SERVER: url })
     expect((await terminal.belfry('queue list')).exit).toBe(0)
     const refused = await terminal.belfry('queue set mail --max-concurrent 2')
-    expect(refused).toMatchObject({ exit: 6, stdout: '', stderr: expect.stringContaining('"looker" may read') })
+    expect(refused).toMatchObject({
+      exit: 6,
+      stdout: '',
+      stderr: expect.stringContaining('"looker" has the scope read'),
+    })
     await shell.json('token revoke looker')
     const gone = await terminal.belfry('queue list')
     expect(gone).toMatchObject({ exit: 6, stdout: '' })

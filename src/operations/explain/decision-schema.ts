@@ -91,7 +91,7 @@ const decisionShape = {
   state: memory.optional(),
   unmeasured: z
     .array(z.enum(['max', 'delay']))
-    .describe('The candidate that counts from the end of the last occurrence, which had not ended.')
+    .describe('The candidate measured from the end of the last occurrence, while that had not ended.')
     .optional(),
   trail: z.array(step).describe('Each rule that was applied, with its effect.'),
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { formatDuration } from '../../core/duration.ts'
 import type { Policy } from '../../core/queue/policy.ts'
 import { retriesIn, withRetries } from '../../core/run/retries.ts'
-import { count, outputOf } from '../schema/output-schema.ts'
+import { type AnswerOf, count } from '../schema/output-schema.ts'
 import { plural } from './words.ts'
 
 const sources = ['run', 'schedule', 'queue'] as const
@@ -10,32 +10,24 @@ const sources = ['run', 'schedule', 'queue'] as const
 /** Where a retry setting comes from: the run, its schedule when the run was created, or its queue now. */
 export type RetriesSource = (typeof sources)[number]
 
-/** The retry settings of a run, and where each comes from. */
-export interface ExplainedRetries {
-  readonly maxAttempts: number
-  readonly attemptsFrom: RetriesSource
-  readonly backoff: { readonly baseMs: number; readonly factor: number; readonly capMs: number }
-  readonly backoffFrom: RetriesSource
-}
+export const retriesSchema = z
+  .strictObject({
+    maxAttempts: count('The most attempts, the first included.'),
+    attemptsFrom: z.enum(sources).describe('Where it is set: the run, its schedule or its queue.'),
+    backoff: z
+      .strictObject({
+        baseMs: count('The wait before the second attempt, in ms.'),
+        factor: z.number().describe('The factor by which each wait grows.'),
+        capMs: count('The longest wait between attempts, in ms.'),
+      })
+      .describe('The wait between attempts.'),
+    backoffFrom: z
+      .enum(sources)
+      .describe('Where it is set; backoff fields that a run or schedule leaves out come from its queue.'),
+  })
+  .describe('The retry settings in force now.')
 
-export const retriesSchema = outputOf<ExplainedRetries>()(
-  z
-    .strictObject({
-      maxAttempts: count('The most attempts, the first included.'),
-      attemptsFrom: z.enum(sources).describe('Where it is set: the run, its schedule or its queue.'),
-      backoff: z
-        .strictObject({
-          baseMs: count('The wait before the second attempt, in ms.'),
-          factor: z.number().describe('The factor by which each wait grows.'),
-          capMs: count('The longest wait between attempts, in ms.'),
-        })
-        .describe('The wait between attempts.'),
-      backoffFrom: z
-        .enum(sources)
-        .describe('Where it is set; backoff fields that a run or schedule leaves out come from its queue.'),
-    })
-    .describe('The retry settings in force now.'),
-)
+export type ExplainedRetries = AnswerOf<typeof retriesSchema>
 
 /** The retry settings in force, where the queue's policy can be read; `owner` is the noun that has the options. */
 export function retriesHeld(

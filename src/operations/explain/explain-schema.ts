@@ -33,7 +33,7 @@ export const candidate = noted(
         why: text('Why, in words.'),
         hint: z
           .strictObject({
-            author: text('Who gave it.'),
+            author: text('The author.'),
             reason: text('Why it was given.'),
             expiresAt: instantOutput('When it expires.'),
           })

@@ -26,7 +26,7 @@ export async function fleetOf({ store, kinds }: OperationContext): Promise<Fleet
 
 /** A worker that is known to be dead. */
 export interface Death {
-  /** A live worker on the same machine can see it: only there can a death be told from a silence. */
+  /** A live worker on the same machine can see it: from another machine a dead worker only looks silent. */
   readonly isSeen: boolean
 }
 
@@ -79,8 +79,8 @@ function sentenceOf({ live, able, needs, elsewhere }: Served): string {
     return `${able} of ${plural(live.length, 'live worker', 'live workers')} ${able === 1 ? 'has' : 'have'} ${needs}.`
   }
   if (live.length === 0) return 'No worker is alive.'
-  const nobody = `${plural(live.length, 'worker is', 'workers are')} alive, but none has ${needs}`
-  return elsewhere.length > 0 ? `${nobody}: ${othersOnly(elsewhere)}.` : `${nobody}: ${offers(live)}.`
+  const none = `${plural(live.length, 'worker is', 'workers are')} alive, but none has ${needs}`
+  return elsewhere.length > 0 ? `${none}: ${othersOnly(elsewhere)}.` : `${none}: ${offers(live)}.`
 }
 
 /** Which queues they work for instead. */

@@ -1,22 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { isRecord } from '../../core/json/record.ts'
-import { outputOf, text } from '../schema/output-schema.ts'
+import { type AnswerOf, text } from '../schema/output-schema.ts'
 
-/** A changed field; `before` or `after` is absent where the field was not, or is not, set. */
-export interface FieldChange {
-  readonly field: string
-  readonly before?: unknown
-  readonly after?: unknown
-}
+export const fieldChange = z.strictObject({
+  field: text('The field, such as retention.completedMs.'),
+  before: z.unknown().describe('The previous value; absent: not set.').exactOptional(),
+  after: z.unknown().describe('The new value; absent: not set.').exactOptional(),
+})
 
-export const fieldChange = outputOf<FieldChange>()(
-  z.strictObject({
-    field: text('The field, such as retention.completedMs.'),
-    before: z.unknown().describe('The previous value; absent: not set.').exactOptional(),
-    after: z.unknown().describe('The new value; absent: not set.').exactOptional(),
-  }),
-)
+export type FieldChange = AnswerOf<typeof fieldChange>
 
 /** The differences between two objects; fields of nested objects are named by their paths. */
 export function fieldChanges(before: object, after: object): FieldChange[] {

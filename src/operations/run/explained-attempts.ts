@@ -44,7 +44,7 @@ export function explainAttempts({ run, attempts, policy, fleet }: AttemptsInput)
 const parkedFor =
   /^(?:effect-unknown|poison|unreadable: .*|.*\((?:not retryable|not repeatable|deferred for 24h|attempt (\d+)\/\1)\))$/s
 
-/** No row keeps that a run was parked once it is reset, but the reason of an attempt shows that nothing followed it. */
+/** A reset deletes the record that a run was parked; the reason of its last attempt before it still shows it. */
 function wasParked(attempt: AttemptView | undefined): boolean {
   return attempt !== undefined && attempt.ends === null && parkedFor.test(attempt.reason ?? '')
 }

@@ -167,7 +167,7 @@ export const runExplained = noted(
             at: instantOutput('When, where that is known.').nullable(),
           })
           .describe('What happens next.'),
-        notes: z.array(advice()).describe('Where more is kept, and what is not kept any more, in sentences.'),
+        notes: z.array(advice()).describe('Where to read more, and what was removed, in sentences.'),
       })
       .describe('Why a run was planned, what happened to it, and what it waits for.'),
   ),

@@ -116,7 +116,7 @@ export const runSchema = noted(
 export const runList = outputOf<RunList>()(
   z.strictObject({
     runs: z.array(runLine).describe('May be fewer than requested, even none, while there is a next.'),
-    next: text('The before of the next page.').nullable(),
+    next: text('Pass it as before to get the next page; null at the end.').nullable(),
   }),
 )
 

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { noted } from './schema-note.ts'
 
-/** The output of a schema with read-only lists. */
+/** The type of an answer, from its schema: read-only, as programs receive it. */
+export type AnswerOf<Schema extends z.ZodType> = Shown<z.output<Schema>>
+
 type Shown<Value> = Value extends readonly (infer Item)[]
   ? readonly Shown<Item>[]
   : Value extends object

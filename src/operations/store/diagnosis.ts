@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { advice, count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
+import { type AnswerOf, advice, count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 
 /** The checks, in the order in which they are reported. */
@@ -23,68 +23,38 @@ export const checkNames = [
 /** A check of the kernel or of a part. */
 export type CheckName = (typeof checkNames)[number] | (string & {})
 
-/** A finding, and what to do about it. */
-export interface Finding {
-  /** The subject: a run, a schedule, a setting. */
-  readonly subject: string
-  readonly state: 'note' | 'wrong'
-  readonly says: string
-  /** What to do, as a command where there is one; `null` when it is fixed. */
-  readonly next: string | null
-  /** What the fix did; a fixed finding no longer counts. */
-  readonly fixed?: string | undefined
-}
+const finding = z.strictObject({
+  subject: text('The subject: a run, a schedule, a setting.'),
+  state: z.enum(['note', 'wrong']).describe('Whether something is wrong, or only worth knowing.'),
+  says: advice('What was found.'),
+  next: advice('What to do, as a command where there is one; null when it is fixed.').nullable(),
+  fixed: text('What the fix did; a fixed finding no longer counts.').optional(),
+})
 
-export interface Check {
-  readonly check: CheckName
-  /** The worst finding that is not fixed. */
-  readonly state: 'ok' | 'note' | 'wrong'
-  readonly says: string
-  readonly findings: readonly Finding[]
-  readonly more: number
-}
+export type Finding = AnswerOf<typeof finding>
 
-export interface Diagnosis {
-  /** Nothing is wrong. A note may be intended. */
-  readonly ok: boolean
-  readonly at: number
-  readonly store: string
-  readonly checks: readonly Check[]
-}
+const check = z.strictObject({
+  check: z.string().describe(`The check: ${checkNames.join(', ')}, or a check of a part.`),
+  state: z.enum(['ok', 'note', 'wrong']).describe('The worst finding that is not fixed.'),
+  says: advice('The result in one sentence.'),
+  findings: z.array(finding).describe('The findings, the worst first, at most 20.'),
+  more: count('How many findings are not listed.'),
+})
 
-const finding = outputOf<Finding>()(
-  z.strictObject({
-    subject: text('The subject: a run, a schedule, a setting.'),
-    state: z.enum(['note', 'wrong']).describe('Whether something is wrong, or only worth knowing.'),
-    says: advice('What was found.'),
-    next: advice('What to do, as a command where there is one; null when it is fixed.').nullable(),
-    fixed: text('What the fix did; a fixed finding no longer counts.').optional(),
-  }),
-)
+export type Check = AnswerOf<typeof check>
 
-const check = outputOf<Check>()(
-  z.strictObject({
-    check: z.string().describe(`The check: ${checkNames.join(', ')}, or a check of a part.`),
-    state: z.enum(['ok', 'note', 'wrong']).describe('The worst finding that is not fixed.'),
-    says: advice('The result in one sentence.'),
-    findings: z.array(finding).describe('The findings, the worst first, at most 20.'),
-    more: count('How many findings are not listed.'),
-  }),
-)
+const diagnosisShape = z
+  .strictObject({
+    ok: flag('Whether nothing is wrong; a note may be intended.'),
+    at: instantOutput('The instant of the diagnosis, by the store’s clock.'),
+    store: text('The store.'),
+    checks: z.array(check).describe('The checks.'),
+  })
+  .describe('The health of a store.')
 
-export const diagnosis = noted(
-  outputOf<Diagnosis>()(
-    z
-      .strictObject({
-        ok: flag('Whether nothing is wrong; a note may be intended.'),
-        at: instantOutput('The instant of the diagnosis, by the store’s clock.'),
-        store: text('The store.'),
-        checks: z.array(check).describe('The checks.'),
-      })
-      .describe('The health of a store.'),
-  ),
-  { id: 'Diagnosis', brief: diagnosisBrief },
-)
+export type Diagnosis = AnswerOf<typeof diagnosisShape>
+
+export const diagnosis = noted(outputOf<Diagnosis>()(diagnosisShape), { id: 'Diagnosis', brief: diagnosisBrief })
 
 const findingsShown = 5
 

@@ -83,7 +83,7 @@ function readKind(
   if ('problem' in answer)
     return {
       target: undefined,
-      problems: [{ field: kind.name, problem: answer.problem, expected: 'a name that can be kept' }],
+      problems: [{ field: kind.name, problem: answer.problem, expected: 'a name that can be stored' }],
     }
   if (lane === undefined || lane === target.lane) return { target, problems: [] }
   return {

@@ -7,30 +7,21 @@ import { type Problem, refuse } from '../../operations/input/refuse-input.ts'
 import { everyDoor, operation, subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { runStatuses } from '../../operations/run/run-statuses.ts'
-import { count, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { type AnswerOf, count, instantOutput, text } from '../../operations/schema/output-schema.ts'
 import { clockNow } from '../../store/statement.ts'
 import { heldLease, refusedEnd } from './held-lease.ts'
 import { leaseId, runOfLease } from './lease-id.ts'
 import { showLeaseEnded } from './show.ts'
 
-/** The state of a run after its lease ended. */
-export interface LeaseEnded {
-  readonly runId: string
-  readonly fence: number
-  readonly status: (typeof runStatuses)[number]
-  readonly reason: string
-  readonly nextEligibleAt: number | null
-}
+const leaseEnded = z.strictObject({
+  runId: text('The id of the run.'),
+  fence: count('The number of the ended lease.'),
+  status: z.enum(runStatuses).describe('The new status of the run.'),
+  reason: text('Why.'),
+  nextEligibleAt: instantOutput('When it may be tried again.').nullable(),
+})
 
-const leaseEnded = outputOf<LeaseEnded>()(
-  z.strictObject({
-    runId: text('The id of the run.'),
-    fence: count('The number of the ended lease.'),
-    status: z.enum(runStatuses).describe('The new status of the run.'),
-    reason: text('Why.'),
-    nextEligibleAt: instantOutput('When it may be tried again.').nullable(),
-  }),
-)
+export type LeaseEnded = AnswerOf<typeof leaseEnded>
 
 const ending = {
   noun: 'sched',
@@ -66,7 +57,7 @@ export const release = operation({
   request: 'a release',
   input: z.strictObject({
     lease: leaseId,
-    failed: z.boolean().describe('The attempt failed, which uses one. Default: false.').optional(),
+    failed: z.boolean().describe('The attempt failed; this uses one of its attempts. Default: false.').optional(),
     reason: reason.describe('What went wrong; with failed only.').optional(),
     retryAt: instant.describe('The earliest next attempt; with failed only, at most an hour ahead.').optional(),
     fatal: z.boolean().describe('No further attempt can succeed; with failed only. Default: false.').optional(),
@@ -104,7 +95,7 @@ interface Release {
   readonly retryable?: boolean | undefined
 }
 
-/** Contradicting fields are refused: ignored silently, a wish would be lost. */
+/** Contradicting fields are refused, not ignored silently. */
 function contradictions({ failed, reason: why, retryAt, fatal, retryable }: Release, now: number): Problem[] {
   const problems: Problem[] = []
   if (failed === true) {

@@ -3,7 +3,7 @@ import { standsFor } from '../../core/timing/stands-for.ts'
 import { runSource } from '../../operations/explain/decision-schema.ts'
 import { openOutput } from '../../operations/fields/added-fields.ts'
 import { runStatuses } from '../../operations/run/run-statuses.ts'
-import { count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { type AnswerOf, count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
 import { type ExecutionOptions, executionSchema } from '../../operations/target/execution-options.ts'
 import { targetStored } from '../../operations/target/target-form.ts'
@@ -109,15 +109,9 @@ export const reclaimedSchema = noted(
   { id: 'Reclaimed' },
 )
 
-/** Runs that left the line instead of being leased. */
-export interface SetAside {
-  readonly runId: string
-  readonly reason: string
-}
+export const setAsideSchema = z.strictObject({ runId: text('The id of the run.'), reason: text('Why.') })
 
-export const setAsideSchema = outputOf<SetAside>()(
-  z.strictObject({ runId: text('The id of the run.'), reason: text('Why.') }),
-)
+export type SetAside = AnswerOf<typeof setAsideSchema>
 
 export function setAsideOf({ skipped, broken }: Pick<LeaseAnswer, 'skipped' | 'broken'>): SetAside[] {
   return [...skipped, ...broken].map(({ runId, reason }) => ({ runId, reason }))

@@ -130,7 +130,7 @@ export class LeaseWaits {
     this.#alarm(this.#hasHeard ? gapMsMin : Math.max(gapMsMin, nextMs))
   }
 
-  /** Serves every line with work; returns how long nothing new can appear. */
+  /** Serves every line with work; returns the time until the next poll. */
   async #serveLines(): Promise<number> {
     const { now, leaseExpiresAt } = await this.#store.look(nextInstants)
     // The next host that leases reclaims an expired lease.

@@ -12,7 +12,7 @@ import { instant } from '../../operations/input/instant.ts'
 import { refuse } from '../../operations/input/refuse-input.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
-import { count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { type AnswerOf, count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
 import { planInput } from '../../store/reads/plan-input.ts'
@@ -20,86 +20,53 @@ import { clockNow } from '../../store/statement.ts'
 import { capabilitiesOf, capabilityFields, kindProblems, leasesLimit, queue, queueOf } from './lease-input.ts'
 import { showPlan } from './show.ts'
 
-export interface PlannedLease {
-  readonly runId: string
-  readonly priority: number
-  readonly enqueuedAt: number
-  readonly attempts: number
-  readonly expiresAt: number
-}
-
-export interface SkippedRun {
-  readonly runId: string
-  readonly attempts: number
-  readonly reason: SkipReason
-  /** With `held-by`: the hold. */
-  readonly hold?: string | undefined
-}
-
-/** Which runs would be leased now, which would not and why, and when to plan again. */
-export interface Plan {
-  readonly now: number
-  readonly queue: string
-  readonly exists: boolean
-  readonly maxConcurrent: number
-  readonly inFlight: number
-  readonly available: number
-  readonly leases: readonly PlannedLease[]
-  readonly skipped: readonly SkippedRun[]
-  readonly skippedByReason: readonly { readonly reason: SkipReason; readonly count: number }[]
-  readonly reclaimable: readonly { readonly runId: string; readonly expiredAt: number }[]
-  readonly wakeAt: number | null
-  readonly isWhole: boolean
-}
-
 /** A plan reads the first runs of each kind, and counts all runs in flight. */
 const windowMax = 1_000
 const skippedMax = 100
 
-const planSaid = noted(
-  outputOf<Plan>()(
-    z
-      .strictObject({
-        now: instantOutput('The instant of the plan.'),
-        queue: text('The queue.'),
-        exists: flag('Whether the queue exists; until a run or policy names it, its defaults are shown.'),
-        maxConcurrent: count('How many of its runs may be at work at once.'),
-        inFlight: count('How many are at work, those with expired leases included.'),
-        available: count('How many could be leased.'),
-        leases: z
-          .array(
-            z.strictObject({
-              runId: text('The id of the run.'),
-              priority: count('Lower goes first.'),
-              enqueuedAt: instantOutput('When it was made.'),
-              attempts: count('How many attempts it has used.'),
-              expiresAt: instantOutput('When a host’s lease of it would expire.'),
-            }),
-          )
-          .describe('The runs that would be leased, in order.'),
-        skipped: z
-          .array(
-            z.strictObject({
-              runId: text('The id of the run.'),
-              attempts: count('How many attempts it has used.'),
-              reason: z.enum(skipReasons).describe('Why.'),
-              hold: text('With held-by: the id of the hold.').optional(),
-            }),
-          )
-          .describe(`The runs that would not, in queue order, the first ${skippedMax}.`),
-        skippedByReason: z
-          .array(z.strictObject({ reason: z.enum(skipReasons).describe('Why.'), count: count('How many.') }))
-          .describe('All of those, counted by reason.'),
-        reclaimable: z
-          .array(z.strictObject({ runId: text('The id of the run.'), expiredAt: instantOutput('When it expired.') }))
-          .describe('Expired leases, which keep their slots until they are reclaimed.'),
-        wakeAt: instantOutput('The first instant at which the plan may change by itself.').nullable(),
-        isWhole: flag('Whether the whole queue was read; of a long one only the first runs of each kind are.'),
-      })
-      .describe('The runs that would be leased now.'),
-  ),
-  { id: 'Plan' },
-)
+const planShape = z
+  .strictObject({
+    now: instantOutput('The instant of the plan.'),
+    queue: text('The queue.'),
+    exists: flag('Whether the queue exists; until a run or policy names it, its defaults are shown.'),
+    maxConcurrent: count('How many of its runs may be at work at once.'),
+    inFlight: count('How many are at work, those with expired leases included.'),
+    available: count('How many could be leased.'),
+    leases: z
+      .array(
+        z.strictObject({
+          runId: text('The id of the run.'),
+          priority: count('Lower goes first.'),
+          enqueuedAt: instantOutput('When it was created.'),
+          attempts: count('How many attempts it has used.'),
+          expiresAt: instantOutput('When a host’s lease of it would expire.'),
+        }),
+      )
+      .describe('The runs that would be leased, in order.'),
+    skipped: z
+      .array(
+        z.strictObject({
+          runId: text('The id of the run.'),
+          attempts: count('How many attempts it has used.'),
+          reason: z.enum(skipReasons).describe('Why.'),
+          hold: text('With held-by: the id of the hold.').optional(),
+        }),
+      )
+      .describe(`The runs that would not, in queue order, the first ${skippedMax}.`),
+    skippedByReason: z
+      .array(z.strictObject({ reason: z.enum(skipReasons).describe('Why.'), count: count('How many.') }))
+      .describe('All of those, counted by reason.'),
+    reclaimable: z
+      .array(z.strictObject({ runId: text('The id of the run.'), expiredAt: instantOutput('When it expired.') }))
+      .describe('Expired leases, which keep their slots until they are reclaimed.'),
+    wakeAt: instantOutput('The first instant at which the plan may change by itself.').nullable(),
+    isWhole: flag('Whether the whole queue was read; of a long one only the first runs of each kind are.'),
+  })
+  .describe('The runs that would be leased now.')
+
+export type Plan = AnswerOf<typeof planShape>
+
+const planSaid = noted(outputOf<Plan>()(planShape), { id: 'Plan' })
 
 export const plan = operation({
   noun: 'sched',

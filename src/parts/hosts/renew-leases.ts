@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { BelfryError } from '../../core/error.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
-import { flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { type AnswerOf, flag, instantOutput, text } from '../../operations/schema/output-schema.ts'
 import type { Renewal } from '../../store/port.ts'
 import { clockNow } from '../../store/statement.ts'
 import { type Holding, holdingsOf, overError } from './held-lease.ts'
@@ -10,23 +10,15 @@ import type { HeldRun } from './held-runs.ts'
 import { leaseId, leaseIdOf, runOfLease } from './lease-id.ts'
 import { renewedColumns, showRenewed } from './show.ts'
 
-export interface Renewed {
-  readonly lease: string
-  readonly renewed: boolean
-  readonly expiresAt: number | null
-  readonly cancelRequestedAt: number | null
-  readonly problem: string | null
-}
+const renewedSaid = z.strictObject({
+  lease: text('The id of the lease.'),
+  renewed: flag('Whether the lease goes on. If not, stop the work: another worker may execute the run.'),
+  expiresAt: instantOutput('When it expires now.').nullable(),
+  cancelRequestedAt: instantOutput('When cancellation was requested: stop the work, and release the run.').nullable(),
+  problem: text('Why it was not renewed, and what happened since.').nullable(),
+})
 
-const renewedSaid = outputOf<Renewed>()(
-  z.strictObject({
-    lease: text('The id of the lease.'),
-    renewed: flag('Whether the lease goes on. If not, stop the work: another worker may execute the run.'),
-    expiresAt: instantOutput('When it expires now.').nullable(),
-    cancelRequestedAt: instantOutput('When cancellation was requested: stop the work, and release the run.').nullable(),
-    problem: text('Why it was not renewed, and what happened since.').nullable(),
-  }),
-)
+export type Renewed = AnswerOf<typeof renewedSaid>
 
 const leasesMax = 1_000
 const example = 'r-15.1.7c2f9a3d5e8b41069d3f2a1b4c5d6e7f'

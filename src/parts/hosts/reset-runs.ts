@@ -6,21 +6,25 @@ import { type Problem, quoted, refuse } from '../../operations/input/refuse-inpu
 import { everyDoor, operation, subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { list } from '../../operations/run/run-reads.ts'
-import { flag, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { type AnswerOf, flag, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { resetRun } from '../../store/runs/reset-run.ts'
 import { showManyReset } from './show.ts'
-
-export interface ManyReset {
-  readonly reset: readonly string[]
-  readonly left: readonly { readonly id: string; readonly why: string }[]
-  readonly more: boolean
-}
 
 const idsMax = 1_000
 const limitDefault = 100
 const noSuchRun = 'there is no such run'
 
 /** Parked runs by id, or by what they share; each is reset in its own step. */
+const manyReset = z.strictObject({
+  reset: z.array(z.string()).describe('The ids of the reset runs.'),
+  left: z
+    .array(z.strictObject({ id: text('The id of the run.'), why: text('Why it was not reset.') }))
+    .describe('The runs that were not reset.'),
+  more: flag('Whether there may be more: repeat the call.'),
+})
+
+export type ManyReset = AnswerOf<typeof manyReset>
+
 export const reset = operation({
   noun: 'sched',
   verb: 'reset',
@@ -37,15 +41,7 @@ export const reset = operation({
     limit: z.int().min(1).max(idsMax).describe('How many at most. Default: 100.').optional(),
   }),
   takes: [],
-  output: outputOf<ManyReset>()(
-    z.strictObject({
-      reset: z.array(z.string()).describe('The ids of the reset runs.'),
-      left: z
-        .array(z.strictObject({ id: text('The id of the run.'), why: text('Why it was not reset.') }))
-        .describe('The runs that were not reset.'),
-      more: flag('Whether there may be more: repeat the call.'),
-    }),
-  ),
+  output: outputOf<ManyReset>()(manyReset),
   errors: ['invalid', 'not-found', 'conflict'],
   doors: everyDoor,
   show: showManyReset,

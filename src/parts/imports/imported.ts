@@ -1,33 +1,6 @@
 import { z } from 'zod'
-import { count, flag, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { type AnswerOf, count, flag, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
-import type { Left } from './draft.ts'
-
-/** The result of an import. */
-export interface Imported {
-  readonly queues: readonly { readonly name: string; readonly answer: 'created' | 'updated' | 'unchanged' }[]
-  readonly schedules: readonly ImportedSchedule[]
-  readonly runs: { readonly made: number; readonly parked: number; readonly known: number }
-  /** Whether nothing was left out, or the caller allowed it. */
-  readonly ok: boolean
-  /** Everything that is not supported; only the first items when there are many. */
-  readonly left: readonly LeftOut[]
-  readonly leftMore: number
-  /** What was imported with differences. */
-  readonly different: readonly LeftOut[]
-  readonly differentMore: number
-}
-
-type LeftOut = Omit<Left, 'isTaken'>
-
-export interface ImportedSchedule {
-  readonly name: string
-  readonly from: string
-  readonly answer: 'created' | 'unchanged'
-  /** Whether it is created paused, as it was before. */
-  readonly paused: boolean
-  readonly inWords: string
-}
 
 /** The input that allows an import to leave something out. */
 export const partial = z
@@ -42,43 +15,42 @@ function listSaid(why: string) {
   return z.array(z.strictObject(fields))
 }
 
-export const imported = noted(
-  outputOf<Imported>()(
-    z
+const importedShape = z
+  .strictObject({
+    queues: z
+      .array(
+        z.strictObject({
+          name: text('The name of the queue.'),
+          answer: z.enum(['created', 'updated', 'unchanged']).describe('The result for its policy.'),
+        }),
+      )
+      .describe('The queues whose policy was set.'),
+    schedules: z
+      .array(
+        z.strictObject({
+          name: text('The name of the schedule.'),
+          from: text('Its place in the file.'),
+          answer: z.enum(['created', 'unchanged']).describe('Whether it is new, or existed with the same fields.'),
+          paused: flag('Whether it is created paused, as it was before.'),
+          inWords: text('The schedule in a few sentences.'),
+        }),
+      )
+      .describe('The schedules, in the order of the file.'),
+    runs: z
       .strictObject({
-        queues: z
-          .array(
-            z.strictObject({
-              name: text('The name of the queue.'),
-              answer: z.enum(['created', 'updated', 'unchanged']).describe('The result for its policy.'),
-            }),
-          )
-          .describe('The queues whose policy was set.'),
-        schedules: z
-          .array(
-            z.strictObject({
-              name: text('The name of the schedule.'),
-              from: text('Its place in the file.'),
-              answer: z.enum(['created', 'unchanged']).describe('Whether it is new, or existed with the same fields.'),
-              paused: flag('Whether it is created paused, as it was before.'),
-              inWords: text('The schedule in a few sentences.'),
-            }),
-          )
-          .describe('The schedules, in the order of the file.'),
-        runs: z
-          .strictObject({
-            made: count('How many are new.'),
-            parked: count('How many of the new ones are parked, as they were before.'),
-            known: count('How many were imported before.'),
-          })
-          .describe('The runs.'),
-        ok: flag('Whether nothing was left out, or partial allowed it.'),
-        left: listSaid('Why it is not supported.').describe('Everything that was left out.'),
-        leftMore: count('How much else was left out, beyond the list.'),
-        different: listSaid('What differs.').describe('What was imported with differences.'),
-        differentMore: count('How much else differs, beyond the list.'),
+        made: count('How many are new.'),
+        parked: count('How many of the new ones are parked, as they were before.'),
+        known: count('How many were imported before.'),
       })
-      .describe('The result of an import.'),
-  ),
-  { id: 'Imported' },
-)
+      .describe('The runs.'),
+    ok: flag('Whether nothing was left out, or partial allowed it.'),
+    left: listSaid('Why it is not supported.').describe('Everything that was left out.'),
+    leftMore: count('How much else was left out, beyond the list.'),
+    different: listSaid('What differs.').describe('What was imported with differences.'),
+    differentMore: count('How much else differs, beyond the list.'),
+  })
+  .describe('The result of an import.')
+
+export type Imported = AnswerOf<typeof importedShape>
+
+export const imported = noted(outputOf<Imported>()(importedShape), { id: 'Imported' })

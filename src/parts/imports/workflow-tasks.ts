@@ -152,7 +152,7 @@ function calendarOf(
   return { timing: { cron: read.cron, zone } }
 }
 
-/** Its end: at an instant, or after a number of runs, of which it has had some. */
+/** Its end: an instant, or the runs that are left of its maximum. */
 function boundsOf(task: Fields): Pick<ScheduleSpec, 'endAt' | 'maxRuns'> | { readonly why: string } {
   const { expiresAt, maxRuns, runCount = 0 } = task
   const endAt = expiresAt === undefined ? undefined : instantIn(expiresAt)

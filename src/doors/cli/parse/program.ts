@@ -176,7 +176,7 @@ function refuseBoth(command: Command, [on, off]: readonly [Option, Option], { mi
   }
 }
 
-/** "Whether it is tried again …" for the opposite flag. */
+/** Rewords "Whether it is tried again. Default: true." for its opposite flag. */
 function negated(says: string): string {
   return says.replace(/^Whether (.+?)\. Default: true\.$/, 'Turn off: $1.')
 }

@@ -21,7 +21,10 @@ export const workers: HealthCheck = {
       live.length === 0
         ? 'No worker is alive.'
         : `${counted(live.length, 'worker')} ${live.length === 1 ? 'is' : 'are'} alive.`
-    return { says, findings: [...(live.length === 0 ? [await nobody(inspection)] : []), ...(await silent(inspection))] }
+    return {
+      says,
+      findings: [...(live.length === 0 ? [await noWorker(inspection)] : []), ...(await silent(inspection))],
+    }
   },
   async mend(inspection) {
     const { store } = inspection
@@ -39,7 +42,7 @@ export const workers: HealthCheck = {
   },
 }
 
-async function nobody({ store }: Inspection): Promise<Finding> {
+async function noWorker({ store }: Inspection): Promise<Finding> {
   const [{ now, queues, nextAt }, instants] = [await store.look(workAhead), await store.look(nextInstants)]
   const waits = [
     ...(queues.length > 0 ? [`there is work in ${queues.length === 1 ? 'queue' : 'queues'} ${listed(queues)}`] : []),
