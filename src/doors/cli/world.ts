@@ -60,7 +60,7 @@ export interface Session {
   now(): Promise<number>
   /** The same, and whether a worker runs there. */
   standing(): Promise<{ readonly now: number; readonly hasWorker: boolean }>
-  /** Whether a worker would be refused the store before somebody trusts it; of a server nobody here can tell. */
+  /** Whether a worker would be refused the store before a user trusts it. False for a server, whose store is not known here. */
   needsTrust?(): Promise<boolean>
   /** Closes everything, calls in progress included. */
   close(): Promise<void>

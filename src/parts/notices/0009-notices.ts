@@ -1,9 +1,8 @@
 import type { Migration } from '../../store/migrations/migration.ts'
 
 /**
- * Where somebody wants to be told of failures, beside the queue and the namespace they are about; what a schedule says is
- * part of its spec. And what is remembered of the notices about each subject, so that nobody is told the same again and
- * again.
+ * The receivers of a queue and of the namespace; those of a schedule are part of its spec. And what is remembered of the
+ * notices about each subject, so that a receiver does not get the same notice again and again.
  */
 export const notices: Migration = {
   version: 9,

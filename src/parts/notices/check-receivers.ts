@@ -14,9 +14,9 @@ import { type NotifySetting, notifySettings } from './read-notices.ts'
 
 export const receivers: HealthCheck = {
   check: 'notices',
-  says: 'Whether those who want to be told of failures can be. Wrong when what a queue or the namespace says of that cannot be read: nobody is told then. Wrong too when workers are alive and none of them works for the queue `notices` and can send what is to be sent, and when the last notice to somebody did not arrive: of that nobody is told.',
+  says: 'Whether notifications can be sent. Wrong when the receivers of a queue or the namespace cannot be read: nothing is sent then. Wrong too when workers are alive and none of them serves the queue `notices` and can send the notifications, and when the last notification to a receiver did not arrive: no further notification says so.',
   unblocks:
-    'Unreadable: say it again with `belfry notify` or `belfry queue set`. Nobody to send it: `belfry up --queues notices`, or `belfry up` for all queues. Not arrived: `belfry explain run`, then `belfry run retry`.',
+    'Unreadable: say it again with `belfry notify` or `belfry queue set`. No worker to send it: `belfry up --queues notices`, or `belfry up` for all queues. Not arrived: `belfry explain run`, then `belfry run retry`.',
   async look(inspection) {
     const settings = await inspection.store.look(notifySettings)
     const { schedules } = await inspection.sweep()
@@ -27,9 +27,9 @@ export const receivers: HealthCheck = {
       ...unsendable(inspection, targets),
       ...(await undelivered(inspection, targets)),
     ]
-    if (findings.length > 0) return { says: 'Not everybody who wants to be told of failures can be.', findings }
+    if (findings.length > 0) return { says: 'Not all notifications can be sent.', findings }
     return {
-      says: targets.length > 0 ? 'Who wants to be told of failures can be.' : 'Nobody wants to be told of failures.',
+      says: targets.length > 0 ? 'Notifications can be sent.' : 'No notifications are configured.',
     }
   },
 }
@@ -40,10 +40,12 @@ function unreadable({ queue, notify }: NotifySetting): Finding[] {
   const command = queue === null ? ['notify', ...example] : ['queue', 'set', queue, ...example]
   const subject = queue ?? 'namespace'
   const of = queue === null ? 'the namespace says' : `queue ${queue} says`
-  return [wrong(subject, `What ${of} of who is told cannot be read, and nobody is.`, belfryCommand(...command))]
+  return [
+    wrong(subject, `What ${of} about receivers cannot be read, so no notification is sent.`, belfryCommand(...command)),
+  ]
 }
 
-/** Where nobody is alive at all, that is said elsewhere. */
+/** Where no worker is alive at all, another check says so. */
 function unsendable(inspection: Inspection, targets: readonly Target[]): Finding[] {
   if (inspection.live.length === 0) return []
   const needs = new Map<string, TargetNeed>()
@@ -53,14 +55,14 @@ function unsendable(inspection: Inspection, targets: readonly Target[]): Finding
   }
   const beyond = [...needs.values()].filter((need) => !canExecute(need, inspection.canIn(noticesQueue)))
   return beyond.map((need) => {
-    const says = `Somebody is to be told by ${need.kind}, and no live worker works for queue ${noticesQueue} that can.`
+    const says = `A receiver needs the target kind ${need.kind}, and no live worker that serves queue ${noticesQueue} has it.`
     return wrong(need.kind, says, belfryCommand('up', '--queues', noticesQueue))
   })
 }
 
 const lookedAtMax = 100
 
-/** A notice that did not arrive is told to nobody else, so that this is where it is said; until one to the same arrives. */
+/** A notice that did not arrive sends no further notice, so this check reports it until one to the same receiver arrives. */
 async function undelivered({ store, context }: Inspection, targets: readonly Target[]): Promise<Finding[]> {
   if (targets.length === 0 || (await store.look(findQueue, noticesQueue)) === null) return []
   const { runs } = await store.look(listRuns, { queue: noticesQueue, limit: lookedAtMax })

@@ -11,7 +11,7 @@ import { type Happening, placesOfSchedules, sendNotices } from './notify-ends.ts
 const findStop = both('notice find stop', `select 1 as stopped where ${stopsFiring({ now: '$2' })}`)
 const openNotice = `from belfry.notice n
   where n.ns = s.ns and n.subject = 'schedule' and n.subject_id = s.id and n.event = 'overdue' and n.is_open = 1`
-/** Those that nobody has fired. Whoever was told of one is not told again. */
+/** Occurrences that no worker has fired. A receiver gets one notice of each. */
 const findLate = both(
   'notice find late',
   `select s.id, s.wake_at from belfry.schedule s where s.ns = $1 and s.wake_at is not null and s.wake_at <= $2
@@ -41,7 +41,7 @@ const findLiveOf = both(
     and (select case when ${isMadeUp} then 1 else 0 end from belfry.run d where d.id = s.run_id) = 0 order by s.run_id limit $2`,
 )
 /**
- * Trouble that somebody was told of, and that is over as far as the schedule's own row can tell. What is open is few; by its
+ * Trouble that a notice was sent of, and that is over as far as the schedule's own row can tell. What is open is few; by its
  * subject SQLite would look for it among all that was ever told, which the empty text keeps it from.
  */
 const findOver = both(
@@ -75,8 +75,8 @@ interface LiveRow {
 }
 
 /**
- * Tells of schedules whose occurrence nobody has fired, or whose run nobody has started, and of the end of trouble that
- * nobody was told of: nothing on the way of a run that goes well looks for either. What somebody else is at is left for
+ * Sends notices of schedules whose occurrence no worker has fired or whose run no worker has started, and of trouble that has
+ * ended without a notice. Neither is found on the way of a run that goes well. Rows that another step has locked are left for
  * the next step.
  */
 export function* noticeOverdue(
@@ -121,8 +121,8 @@ interface Part<Found> {
 }
 
 /**
- * How far each of the three lists was gone through, `null` to its end. Each goes on behind what it has seen: what nobody
- * wants to hear of, or what goes on, would else keep whatever stands behind it from ever being looked at.
+ * How far each of the three lists was read, `null` to its end. Each goes on after the last row read: rows without a receiver
+ * would else keep the rows after them from ever being read.
  */
 type Places = Readonly<Record<'late' | 'live' | 'over', ListCursor | null>>
 
@@ -183,7 +183,7 @@ function* overOf({ ns, before, limit }: Looking, place: ListCursor | null): Step
   return partOf(yield* all<OverRow>(findOver, ns, before, limit, ...place), limit, (row) => [row.subject_id, row.event])
 }
 
-/** Whether nobody has started a run that could have been. What its queue's pause keeps is told of as long as it was before. */
+/** Whether no worker has started a run that could have started. A run that was late before its queue was paused stays late. */
 function isLate(
   { ready_at: readyAt, is_made_up: isMadeUp, kind, has_started: hasStarted }: LiveRow,
   before: number,
@@ -199,7 +199,7 @@ function isBehindItsOwn(kind: string | null): boolean {
   return kind === 'held' || kind === 'overlap'
 }
 
-/** What a hold keeps is not late: whoever holds it knows that it does not start. */
+/** A run under a hold is not late: the author of the hold knows that it does not start. */
 function isOverdue(run: LiveRow, before: number): boolean {
   return run.held_by === null && isLate(run, before)
 }
@@ -219,7 +219,7 @@ function* tellOverdue(
     now,
     yield* happeningsOf(overdue, 'overdue', (row) => {
       const runId = waiting.get(row.id) ?? null
-      return { runId, reason: runId === null ? 'nobody has fired it' : 'nobody has started its run' }
+      return { runId, reason: runId === null ? 'no worker has fired it' : 'no worker has started its run' }
     }),
   )
 }

@@ -27,8 +27,8 @@ const conflict = `on conflict (ns, subject, subject_id, event) do update set sup
   returning ${noticeTable.columns()}`
 const columns = '(ns, subject, subject_id, event, quiet_until, suppressed, is_open)'
 /**
- * Makes the rows that are not there, locks all of them and answers what they say. They are locked in one order by everybody,
- * and last of all: whoever has one waits for nothing and nobody any more.
+ * Inserts the missing rows, locks all of them and reads them. Every step locks them in one order and last of all, so that a step
+ * that has locked one waits for no other lock.
  */
 const lock = dialects('notice lock', {
   sqlite: `insert into belfry.notice as n ${columns} values ($1, $2, $3, $4, 0, 0, 0) ${conflict}`,
@@ -48,7 +48,7 @@ const save = dialects('notice save', {
       and n.ns = i.ns and n.subject = i.subject and n.subject_id = i.subject_id and n.event = i.event`,
 })
 
-/** What is remembered of notices, of each subject and event for itself; from here on nobody else changes it. */
+/** What is remembered of notices, by subject and event. The rows are locked from here on. */
 export class NoticeBook {
   readonly #rows: Map<string, NoticeRow>
   readonly #changed = new Set<string>()

@@ -30,16 +30,16 @@ export interface NoticeOrigin {
   readonly levels: readonly (Notify | null | undefined)[]
 }
 
-/** Something that somebody may want to be told of. */
+/** An event that a receiver may want. */
 export interface Happening extends NoticeKey, NoticeOrigin {
   readonly schedule: string | null
   readonly runId: number | null
   readonly attempt: number | null
   readonly reason: string
   readonly failuresInARow: number | null
-  /** Somebody asked for it to see whether it arrives. */
+  /** A person asked for it, to see whether it arrives. */
   readonly isTest?: true
-  /** Whether it counts as held back where it is not told; what is found again and again is counted by nobody. */
+  /** Whether it counts as held back where it is not sent. An event that is found again and again is not counted. */
   readonly isCounted: boolean
 }
 
@@ -58,8 +58,8 @@ const findPlacesOfSchedules = dialects('notice find places of schedules', {
 })
 
 /**
- * Tells of what runs came to, in the transaction that ended them. Where all went well nothing is asked: only what failed,
- * was parked or has recovered lets anybody look whether somebody wants to know.
+ * Enqueues notices of ends, in the transaction that ended the runs. Only a failure, a park or a recovery looks for receivers, so
+ * that a run that ends well costs nothing here.
  */
 export function* notifyEnds(context: StoreContext, { now, ends, schedules }: Ends<MovedSchedule>): Step<void> {
   const notable = notableOf(ends, schedules)
@@ -74,7 +74,7 @@ export function* notifyEnds(context: StoreContext, { now, ends, schedules }: End
     now,
     notable.flatMap((one) => {
       const row = places.get(one.end.runId)
-      // Whatever becomes of a notice, nobody is told of it: a receiver that is down would be told of that for ever.
+      // The end of a notice sends no notice: a receiver that is down would be sent notices of that for ever.
       if (row === undefined || row.source === 'notice') return []
       // The end of a run by hand says nothing of the schedule's own runs, and does not count for it.
       if (row.source === 'run-now' && one.event === 'failure') return []
@@ -84,7 +84,7 @@ export function* notifyEnds(context: StoreContext, { now, ends, schedules }: End
 }
 notifyEnds.skipsPlain = true as const
 
-/** An end that somebody may want to be told of, and how many of its schedule had failed in a row then. */
+/** An end that a receiver may want, and how many occurrences of its schedule had failed in a row by then. */
 interface Notable {
   readonly end: RunEnd
   readonly event: NoticeEvent
@@ -154,7 +154,7 @@ export interface ChosenNotice {
   readonly suppressed: number
 }
 
-/** Makes a run of each notice that somebody wants and that is not held back; answers their ids. */
+/** Enqueues a run for each notice that has a receiver and is not held back; returns their ids. */
 export function* sendNotices(context: StoreContext, now: number, happenings: readonly Happening[]): Step<string[]> {
   const wanted = happenings.filter(isWanted)
   if (wanted.length === 0) return []
@@ -164,7 +164,7 @@ export function* sendNotices(context: StoreContext, now: number, happenings: rea
   return yield* enqueueNotices(context, now, told)
 }
 
-/** A recovery ends what was told of trouble, also where nobody wants to hear of it, or of anything any more. */
+/** A recovery closes the trouble that was sent, also where no receiver is left. */
 function isWanted({ event, levels, isCounted }: Happening): boolean {
   if (event !== 'recover') return noticeTarget(event, levels) !== null
   return !isCounted || levels.some((level) => Object.keys(level ?? {}).length > 0)
@@ -185,7 +185,7 @@ function trouble(now: number, book: NoticeBook, one: Happening): ChosenNotice[] 
   return decision.isTold ? [{ of: one, target, suppressed: decision.suppressed }] : []
 }
 
-/** What somebody ran by hand fails by itself: no failure of the schedule is counted, so that none could be over. */
+/** A run by hand fails by itself: it counts as no failure of its schedule, so there is nothing to recover from. */
 function canRecover({ failuresInARow }: Happening): boolean {
   return (failuresInARow ?? 0) > 0
 }

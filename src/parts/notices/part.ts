@@ -17,7 +17,7 @@ export const notices = {
   name: 'notices',
   migrations: [tables, receiversMoved],
   ended: notifyEnds,
-  // What fails of a notice is told to nobody, also where a person has tried it again.
+  // A notice that fails sends no notice, also after a person retried it.
   sourcesKept: ['notice'],
   written: ensureLanesOf,
   fields: { schedule: receiverFields, queue: receiverFields },
@@ -29,7 +29,7 @@ export const notices = {
   nouns: { store: { operations: { notify, notifyTest, notices: list } } },
   origins: {
     notice: {
-      sentence: ({ payload }) => `It tells somebody of ${noticeInWords(payload)}.`,
+      sentence: ({ payload }) => `It notifies a receiver of ${noticeInWords(payload)}.`,
       asked: '',
       about: ({ payload }) => noticeInWords(payload),
     },

@@ -23,7 +23,7 @@ const findNotices = both(
 export interface NotifySetting {
   /** The queue that says it; `null` for the whole namespace. */
   readonly queue: string | null
-  /** `null` where it cannot be read, and nobody is told for it. */
+  /** `null` where it cannot be read; then no notification is sent. */
   readonly notify: Notify | null
 }
 

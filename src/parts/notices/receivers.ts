@@ -27,19 +27,19 @@ declare module '../../core/added.ts' {
 /** What each receiver is told of, and the words before it in the sentences about a schedule. */
 const receivers: Readonly<Record<NotifyField, { readonly says: string; readonly clause: string }>> = {
   onFailure: {
-    says: 'What tells somebody that a run has failed for good: {message kinds}.',
+    says: 'Notify this target when a run has failed for good: {message kinds}.',
     clause: 'on a failure',
   },
   onPark: {
-    says: 'What tells somebody that a run was parked, and waits for a person.',
+    says: 'Notify this target when a run is parked and needs a person.',
     clause: 'when a run is parked',
   },
   onRecover: {
-    says: 'What tells somebody that a schedule which had failed, or was overdue, is well again.',
+    says: 'Notify this target when a schedule that failed or was overdue has recovered.',
     clause: 'on a recovery',
   },
   onOverdue: {
-    says: 'What tells somebody that a schedule should have started something five minutes ago, and has not.',
+    says: 'Notify this target when a schedule is overdue by five minutes.',
     clause: 'when overdue',
   },
 }
@@ -49,7 +49,7 @@ export const notifyNames = Object.keys(notifyFields) as NotifyField[]
 /** The forms of a receiver. A handler is code of one program, which may be what is broken. */
 function receiverForm(kinds: readonly TargetKind[]): z.ZodType {
   const forms = offeredKinds(kinds).flatMap(({ message }) => (typeof message === 'object' ? [message.form] : []))
-  const says = 'What tells somebody: it is handed the notice as its payload.'
+  const says = 'A target that sends a notification; it receives the notification as its payload.'
   return noted(z.union(forms).describe(says), { id: 'NoticeTarget' })
 }
 
@@ -82,7 +82,7 @@ export const notifyAnswered = noted(
   outputOf<Notify>()(
     z
       .strictObject(mapped((field) => targetStored.describe(receivers[field].says).optional()))
-      .describe('Where somebody is told of what.'),
+      .describe('Notification targets by event.'),
   ),
   { id: 'Notify' },
 )

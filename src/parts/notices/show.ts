@@ -7,7 +7,7 @@ import { notifyFacts, notifyNames } from './receivers.ts'
 function shown(notify: Notify, { facts, command }: Sheet): string {
   if (notifyNames.some((field) => notify[field] !== undefined)) return indented(facts(notifyFacts, notify))
   const example = command('notify', '--on-failure', '{"http":{"url":"https://example.org/hook"}}')
-  return indented(`nobody. Name somebody: ${example}`)
+  return indented(`No receivers. Add one: ${example}`)
 }
 
 interface NotifyWritten {
@@ -17,7 +17,7 @@ interface NotifyWritten {
 
 export function showNotifyWritten({ answer, notify }: NotifyWritten, sheet: Sheet): string {
   const end = sheet.isRehearsal ? ` ${rehearsed}` : ''
-  return `${written(answer, sheet)} who is told of what fails in this namespace${end}\n${shown(notify, sheet)}`
+  return `${written(answer, sheet)} the receivers of notifications in this namespace${end}\n${shown(notify, sheet)}`
 }
 
 const sentColumns: readonly Column<NotifyTested['sent'][number]>[] = [

@@ -1,7 +1,7 @@
 import type { Sweeping } from '../../store/prune/sweep.ts'
 import { all, dialects, type Step } from '../../store/statement.ts'
 
-/** What somebody is at this moment telling of stays. */
+/** A row that another step has locked stays. */
 const oldNotices = `from belfry.notice
   where ns = $1 and is_open = 0 and coalesce(last_at, quiet_until) <= $2 limit $3`
 const removeNotices = dialects('prune remove notices', {

@@ -114,7 +114,7 @@ function sourceOfRetry({ parts }: StoreContext, first: RunSource): RunSource {
   return parts.some(({ sourcesKept = [] }) => sourcesKept.includes(first)) ? first : 'retry'
 }
 
-/** The instant that a run was made for when it was over already; whoever does it again does it for that instant. */
+/** The past instant that a run was made for; its retry is made for the same instant. */
 function standsFor({ occurrence_at: occurrenceAt, due_at: dueAt, enqueued_at: enqueuedAt }: Row): number | null {
   const isOver = occurrenceAt === null && (dueAt as number) < (enqueuedAt as number)
   return isOver ? (dueAt as number) : null

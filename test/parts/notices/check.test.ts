@@ -46,7 +46,7 @@ inEachWard((ward) => {
   it('who is to be told and cannot be is wrong: his wish cannot be read, or nobody works for the queue of notices', async () => {
     const { store } = ward()
     const look = async () => checkIn(await ward().doctor(), 'notices')
-    expect(await look()).toMatchObject({ state: 'ok', says: 'Nobody wants to be told of failures.' })
+    expect(await look()).toMatchObject({ state: 'ok', says: 'No notifications are configured.' })
     await store.do(setNotify, { onPark: { command: ['page'] } }, { actor })
     await store.do(setQueue, 'mail', { policy: { onFailure: { http: { url: 'https://example.org/' } } }, actor })
     expect((await look()).state).toBe('ok')
@@ -59,7 +59,7 @@ inEachWard((ward) => {
     await ward().worker({ can: { kinds: ['http'], queues: ['notices'] } })
     expect((await look()).findings).toMatchObject([{ subject: 'command' }])
     await ward().worker({ can: { kinds } })
-    expect(await look()).toMatchObject({ state: 'ok', says: 'Who wants to be told of failures can be.' })
+    expect(await look()).toMatchObject({ state: 'ok', says: 'Notifications can be sent.' })
     await ward().sql(`update belfry.namespace set notify = '{'`)
     await ward().sql(`update belfry.queue set policy = replace(policy, '"http"', '"handler"') where name = 'mail'`)
     expect((await look()).findings.map(({ subject, next }) => [subject, next?.slice(0, 32)]).toSorted()).toEqual([

@@ -178,8 +178,8 @@ describe('what was told', () => {
     const { runs: notices } = await runs.list({ queue: 'notices', status: 'ready' })
     expect(notices.map(({ source }) => source)).toEqual(['notice', 'notice'])
     const sentences = await Promise.all(notices.map(async ({ id }) => (await runs.explain(id)).planned.sentence))
-    expect(sentences[0]).toMatch(/^It tells somebody of a failure of schedule nightly \(run r-\w+\)\.$/)
-    expect(sentences[1]).toMatch(/^It tells somebody of a parked run in queue default \(run r-\w+\)\.$/)
+    expect(sentences[0]).toMatch(/^It notifies a receiver of a failure of schedule nightly \(run r-\w+\)\.$/)
+    expect(sentences[1]).toMatch(/^It notifies a receiver of a parked run in queue default \(run r-\w+\)\.$/)
   })
 
   it('goes through a queue whose ceiling is told to whoever makes it by hand', async () => {
