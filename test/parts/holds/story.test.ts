@@ -25,7 +25,7 @@ describe.each(['sqlite', 'postgres'] as const)('at the terminal on %s', (databas
     const plan = await typed(shell, 'sched plan --kinds command')
     const lease = await typed(shell, 'sched lease builder')
     expect(lease.stdout).toMatch(/the queue is held by h-/)
-    expect(plan.stdout).toMatch(/would not: 1 held-by\n {2}held by: h-\w+\n/)
+    expect(plan.stdout).toMatch(/would not start: 1 held-by\n {2}held by: h-\w+\n/)
     expect(await shell.json(`run show ${id}`)).toMatchObject({ status: 'ready', fence: 0 })
     expect(worker.stdout).not.toMatch(/fired|completed/)
 

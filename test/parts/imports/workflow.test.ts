@@ -222,7 +222,7 @@ describe('tasks', () => {
     [{ kind: 'cron' }, 'it has no cron'],
     [{ kind: 'cron', cron: '0 9 * *' }, 'has 4 fields'],
     [{ kind: 'cron', cron: '0 9 * * MON' }, 'never matched: no value fits its weekday'],
-    [{ kind: 'cron', cron: '0 9 * * 1', expiresAt: '2026-01-05T10:00:00Z' }, 'before the cron comes'],
+    [{ kind: 'cron', cron: '0 9 * * 1', expiresAt: '2026-01-05T10:00:00Z' }, 'before the first instant of the cron'],
     [{ kind: 'cron', cron: '0 9 * * 1', expiresAt: 'later' }, 'its expiresAt later is not an instant'],
     [{ kind: 'cron', cron: '0 9 * * 1', maxRuns: 3, runCount: 3 }, 'it has had all its runs'],
     [{ kind: 'sonata' }, 'its kind sonata is not known'],
