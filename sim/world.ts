@@ -236,6 +236,12 @@ export class World {
     if (verb === 'renew') this.witness.renewed(process, value as Renewal[], madeAt)
   }
 
+  /** By a clock that was set back a hold on a key is still ahead, though runs stand behind its gate; then the repair lets them go. */
+  mendsSetClock({ what }: EngineEvents['store.repaired']): boolean {
+    const { schedules, holds } = this.books
+    return what === 'key-gate' && !schedules.isClockSteady && holds.isKeyAhead(this.clock.now())
+  }
+
   /** What a worker has itself brought to its end is never told as lost. */
   lossTold(worker: Worker, { runId, fence, because }: EngineEvents['run.lease-lost']): void {
     const outcome = this.books.runs.byText(runId)?.outcomes.get(fence)

@@ -39,6 +39,11 @@ export class Holds {
     return this.on(run).some((hold) => isInForce(hold, at) || (hold.begun_at !== null && hold.until_at > at))
   }
 
+  /** Whether a hold on a key is still to begin. */
+  isKeyAhead(at: number): boolean {
+    return [...this.#holds.values()].some(({ scope, from_at: from }) => scope === 'key' && from > at)
+  }
+
   isStopped(at: number): boolean {
     return [...this.#holds.values()].some((hold) => hold.firing === 'nothing' && isInForce(hold, at))
   }
