@@ -1,4 +1,5 @@
 import type { Part } from './part.ts'
+import { admission } from './parts/admission/rooms.ts'
 import { backfill } from './parts/backfill/part.ts'
 import { config } from './parts/config/part.ts'
 import { holds } from './parts/holds/part.ts'
@@ -8,4 +9,13 @@ import { notices } from './parts/notices/part.ts'
 import { routines } from './parts/routines/part.ts'
 
 /** The parts of Belfry. Only this file knows them all. Parts that act at the same moment act in this order; notices come last. */
-export const parts = [holds, hosts, config, routines, imports, backfill, notices] as const satisfies readonly Part[]
+export const parts = [
+  holds,
+  ...admission,
+  hosts,
+  config,
+  routines,
+  imports,
+  backfill,
+  notices,
+] as const satisfies readonly Part[]

@@ -1,18 +1,21 @@
-/** What a hold may be on. The part that knows accounts writes `account`. */
-export const holdScopes = ['namespace', 'queue', 'kind', 'account', 'schedule', 'key'] as const
+import type { ScheduleSpec } from './schedule/schedule-spec.ts'
+import { type LaneOptions, laneNeed } from './target.ts'
+
+/** What a hold may be on, from wide to narrow. Accounts and calendars are held by the part that knows them. */
+export const holdScopes = ['namespace', 'queue', 'kind', 'calendar', 'account', 'schedule', 'key'] as const
 export type HoldScope = (typeof holdScopes)[number]
 
 /**
  * What `fireDue` does under a hold: `nothing` leaves occurrences unfired, so that the `missed` rules decide once it ends; `waits`
- * makes the runs, and they wait.
+ * makes the runs, and they wait; `skips` ends each occurrence in the ledger, with the reason of the hold, and makes no run.
  */
-export type HoldFiring = 'nothing' | 'waits'
+export type HoldFiring = 'nothing' | 'waits' | 'skips'
 
 /** A row that keeps work from starting. */
 export interface Hold {
   readonly id: string
   readonly scope: HoldScope
-  /** The name of the queue or schedule, `KIND` or `KIND/NAME`, the text of the key; empty for the namespace. */
+  /** The name of the queue or schedule, `KIND` or `KIND/NAME`, the accounts or calendars of a lane, the text of the key; empty for the namespace. */
   readonly subject: string
   readonly from: number
   /** `null`: until it is lifted. */
@@ -32,9 +35,18 @@ export interface Holdable {
   readonly kind?: string | undefined
   /** The name of its executor, where its kind has names. */
   readonly name?: string | undefined
+  /** The accounts of its lane, joined by commas. */
   readonly account?: string | undefined
+  /** The calendars of its lane, joined by commas. */
+  readonly calendar?: string | undefined
   readonly schedule?: string | null | undefined
   readonly key?: string | null | undefined
+}
+
+/** The runs of a schedule, by everything that a hold can be on. */
+export function workOfSchedule({ name, queue = 'default', target, concurrencyKey, options }: ScheduleSpec): Holdable {
+  const need = laneNeed(target, options as LaneOptions | undefined)
+  return { ...('need' in need && need.need), queue, schedule: name, key: concurrencyKey }
 }
 
 /** A hold applies from its first instant on, and no longer at its last. */

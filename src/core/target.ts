@@ -1,4 +1,4 @@
-import type { TargetNeed } from './queue/plan-leases.ts'
+import { hostKind, type TargetNeed } from './queue/plan-leases.ts'
 
 /** What a run executes: one field names the kind of target and contains its work. */
 export type Target = Readonly<Record<string, unknown>>
@@ -26,6 +26,29 @@ export function needOf(target: Target | null | undefined): { need: TargetNeed | 
   }
   const wrong = wrongInName(name)
   return wrong === null ? { need: { kind, name } } : { problem: `names a ${kind} ${wrong}` }
+}
+
+/** The stored options of a run that are part of its lane: both are lists of names. */
+export interface LaneOptions {
+  readonly account?: readonly string[] | undefined
+  readonly calendar?: readonly string[] | undefined
+}
+
+/** What a run needs: an executor of its target, an account that is open, and open calendars. */
+export function laneNeed(
+  target: Target | null | undefined,
+  options: LaneOptions | undefined,
+): { need: TargetNeed | null } | { problem: string } {
+  const answer = needOf(target)
+  const { account = [], calendar = [] } = options ?? {}
+  if ('problem' in answer || account.length + calendar.length === 0) return answer
+  return {
+    need: {
+      ...(answer.need ?? { kind: hostKind }),
+      ...(account.length > 0 && { account: account.join(',') }),
+      ...(calendar.length > 0 && { calendar: calendar.join(',') }),
+    },
+  }
 }
 
 /** The name of the executor of a target. Handlers had names before `lane` existed. */

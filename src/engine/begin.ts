@@ -6,7 +6,9 @@ import type { Holding } from './leases/holdings.ts'
 import type { Begin, EnginePart } from './part.ts'
 
 /** The parts with a check before a run starts. */
-export type Beginners = readonly Required<Pick<EnginePart, 'name' | 'begins'>>[]
+export type Beginners = readonly (Required<Pick<EnginePart, 'name' | 'begins'>> & {
+  readonly concerns?: EnginePart['concerns'] | undefined
+})[]
 
 /**
  * Asks the parts in order whether a leased run may start. The first refusal decides. Returns the end of the attempt, or `null`
@@ -20,14 +22,17 @@ export async function endBeforeStart(
   const outcome = await answerOrNothing(context, holding, firstRefusal(context, holding, beginners))
   const ended = stoppedOutcome(holding) ?? (outcome === 'nothing' ? null : outcome)
   const { runId, fence, scheduleId } = holding.lease
-  return ended === null ? null : { runId, fence, scheduleId, outcome: ended }
+  return ended === null ? null : { runId, fence, scheduleId, outcome: ended, isWatched: holding.isWatched }
 }
 
 async function firstRefusal(context: EngineContext, holding: Holding, beginners: Beginners): Promise<Outcome | null> {
-  for (const { name, begins } of beginners) {
+  for (const { name, begins, concerns } of beginners) {
     if (holding.stopped !== null) return null
+    if (concerns?.(holding.lease) === false) continue
     try {
-      const outcome = outcomeOf(await begins(holding.lease, context, holding.signal))
+      const answer = await begins(holding.lease, context, holding.signal)
+      if ('go' in answer && answer.isWatched === true) holding.isWatched = true
+      const outcome = outcomeOf(answer)
       if (outcome !== null) return outcome
     } catch (error) {
       // Nothing has begun, so another attempt does no harm, even to a run that must not repeat.

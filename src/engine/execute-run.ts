@@ -1,6 +1,8 @@
 import { formatDuration } from '../core/duration.ts'
+import { BelfryError } from '../core/error.ts'
 import { reasonText } from '../core/reason-text.ts'
-import { type Expectation, outcomeOf } from '../core/run/expect.ts'
+import { type Expectation, outcomeOf, type RateLimited } from '../core/run/expect.ts'
+import { type Usage, usageProblem, usageSum } from '../core/run/usage.ts'
 import type { Outcome } from '../core/run/verdict.ts'
 import { laneNameOf } from '../core/target.ts'
 import { traceparentOf } from '../core/trace.ts'
@@ -24,6 +26,7 @@ interface RunOptions {
   readonly timeoutMs?: number
   readonly expect?: Expectation
   readonly traceparent?: string
+  readonly account?: readonly string[]
 }
 
 /** The result of an executor: its answer, what it threw, or nothing although it was told to stop. */
@@ -52,7 +55,7 @@ export function execute(
     cancelTimeout?.()
     // A later stop comes too late: the end stands.
     context.holdings.over(holding)
-    const end = endOf(holding, came, { kind, timeoutMs })
+    const end = endOf(holding, came, { context, kind, timeoutMs })
     return attempt.writer === null ? end : attempt.writer.close().then(() => end)
   }
   context.signal('run.executing', lease.runId)
@@ -116,12 +119,36 @@ export function answerOrNothing<Answer>(
   })
 }
 
-function endOf({ lease, stopped }: Holding, came: ExecutorAnswer, how: Pick<After, 'kind' | 'timeoutMs'>): AttemptEnd {
+type Ending = Pick<After, 'kind' | 'timeoutMs'> & { readonly context: EngineContext }
+
+function endOf(holding: Holding, came: ExecutorAnswer, { context, ...how }: Ending): AttemptEnd {
+  const { lease, stopped } = holding
   const { runId, fence, scheduleId } = lease
-  const { expect } = lease.options as RunOptions
-  const outcome = outcomeAfter({ came, stopped, expect, ...how })
-  const result = came !== 'nothing' && 'ended' in came ? came.ended.result : undefined
-  return result === undefined ? { runId, fence, scheduleId, outcome } : { runId, fence, scheduleId, outcome, result }
+  const { expect, account } = lease.options as RunOptions
+  const ended = came !== 'nothing' && 'ended' in came ? came.ended : undefined
+  const limit = account === undefined || stopped !== null ? undefined : ended?.facts.rateLimited
+  const outcome =
+    limit === undefined ? outcomeAfter({ came, stopped, expect, ...how }) : deferredBy(limit, context.clock.now())
+  const result = ended?.result
+  const end =
+    result === undefined ? { runId, fence, scheduleId, outcome } : { runId, fence, scheduleId, outcome, result }
+  const usage = reportedUsage(holding, ended)
+  // Nearly every end is plain, and one object for each is enough.
+  if (usage === undefined && limit === undefined && !holding.isWatched) return end
+  return { ...end, usage, rateLimited: limit, isWatched: holding.isWatched }
+}
+
+/** A limit without a known end is tried again after a minute; the part that knows accounts holds them for longer. */
+const limitUnknownMs = 60_000
+
+/** The provider refused by its limit, through no fault of the run. */
+function deferredBy({ resetAt, hasBegun = true }: RateLimited, now: number): Outcome {
+  return { kind: 'deferred', until: resetAt ?? now + limitUnknownMs, reason: 'rate-limited', hasBegun }
+}
+
+function reportedUsage({ usage }: Holding, ended: Ended | undefined): Usage | undefined {
+  const answered = ended?.facts.usage
+  return usage === null || answered === undefined ? (usage ?? answered) : usageSum(usage, answered)
 }
 
 interface After {
@@ -237,6 +264,15 @@ class LeasedAttempt implements Attempt {
     if (this.#holding.isOver) return
     this.writer ??= new OutputWriter(this.#context, this.#holding)
     this.writer.write(text)
+  }
+
+  usage(report: Usage): void {
+    const holding = this.#holding
+    const problem = usageProblem(report, holding.usage ?? {})
+    if (problem !== null) {
+      throw new BelfryError('invalid', `The usage that run ${this.runId} reports is wrong: ${problem}.`)
+    }
+    if (!holding.isOver) holding.usage = usageSum(holding.usage ?? {}, report)
   }
 
   async drained(): Promise<void> {

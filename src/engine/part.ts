@@ -15,7 +15,8 @@ export interface Duty {
  * either; `fail` uses an attempt, and another one follows unless `retryable` is `false`.
  */
 export type Begin =
-  | { readonly go: true }
+  /** `isWatched`: the part has reserved something, and its `ended` must see the end of this attempt. */
+  | { readonly go: true; readonly isWatched?: boolean }
   | { readonly skip: string }
   | { readonly defer: { readonly until: number; readonly reason: string } }
   | { readonly fail: string; readonly retryable?: boolean }
@@ -30,6 +31,8 @@ export interface EnginePart {
    * answer is no longer wanted.
    */
   readonly begins?: (lease: Lease, context: EngineContext, signal: AbortSignal) => Promise<Begin>
+  /** Whether `begins` has anything to ask about this run. It is called for every run, and must be cheap. Default: it has. */
+  readonly concerns?: (lease: Lease) => boolean
   /**
    * Called before a worker fires or leases anything, to clean up after a crash. Other workers may be running. If it fails the
    * worker does not start.

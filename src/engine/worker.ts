@@ -72,7 +72,9 @@ export class Worker {
     const { store, clock, events, signal, settings, start } = options
     this.options = options
     const { parts = [] } = options
-    this.#beginners = parts.flatMap(({ name, begins }) => (begins === undefined ? [] : [{ name, begins }]))
+    this.#beginners = parts.flatMap(({ name, begins, concerns }) =>
+      begins === undefined ? [] : [{ name, begins, concerns }],
+    )
     this.#context = { store, clock, events, signal, settings, holdings: new Holdings() }
     this.#outage = new Outage(this.#context)
     this.#watch = new ClockWatch(settings)
@@ -316,7 +318,8 @@ export class Worker {
     // that another worker may have the run by now.
     if (!this.#isLeasing || now >= trustedUntil) return releasedEnd(lease)
     try {
-      const end = this.#beginners.length === 0 ? this.#execute(holding) : this.#askThenExecute(holding)
+      const isAsked = this.#beginners.some(({ concerns }) => concerns?.(lease) !== false)
+      const end = isAsked ? this.#askThenExecute(holding) : this.#execute(holding)
       return end instanceof Promise ? end.catch((error) => this.#defect(lease, error)) : end
     } catch (error) {
       return this.#defect(lease, error)

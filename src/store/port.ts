@@ -1,6 +1,8 @@
 import type { Capabilities } from '../core/queue/plan-leases.ts'
 import type { Policy, Retention } from '../core/queue/policy.ts'
+import type { RateLimited } from '../core/run/expect.ts'
 import type { RunStatus } from '../core/run/run-state.ts'
+import type { Usage } from '../core/run/usage.ts'
 import type { Outcome } from '../core/run/verdict.ts'
 import type { Source } from '../core/schedule/governor.ts'
 import type { Actor, AuditEntry } from './audit/actor.ts'
@@ -224,6 +226,11 @@ export interface AttemptEnd extends LeaseName {
   readonly result?: unknown
   /** The lease's schedule, if it has one; it must be locked before the run. */
   readonly scheduleId?: string | null
+  readonly usage?: Usage | undefined
+  /** The provider's limit refused the attempt. */
+  readonly rateLimited?: RateLimited | undefined
+  /** A part holds something for this attempt, so that its end hooks must see a plain end too. */
+  readonly isWatched?: boolean | undefined
 }
 
 export type Settled = LeaseName &

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { EndFacts } from '../core/run/expect.ts'
+import type { Usage } from '../core/run/usage.ts'
 import type { Target } from '../core/target.ts'
 
 /** Why an attempt is told to stop before its end. It is the `reason` of the attempt's signal. */
@@ -28,6 +29,8 @@ export interface Attempt {
   readonly clock: Clock
   /** Appends to the run's output, which people can read while it runs. Never waits and never throws. */
   output(text: string): void
+  /** Adds to what the attempt has used. Throws where the report is wrong. */
+  usage(report: Usage): void
   /** Resolves once the pending output is small enough; a flooding source waits here. */
   drained(): Promise<void>
 }

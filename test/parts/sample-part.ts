@@ -147,7 +147,7 @@ export const sample = {
   name: 'sample',
   migrations: [
     {
-      version: 18,
+      version: 1_000,
       name: 'sample',
       statements: [
         'create table belfry.note (id integer primary key, text {text} not null)',

@@ -8,7 +8,14 @@ export interface TargetNeed {
   readonly kind: string
   /** The name of its executor, where its kind has names, as handlers have. */
   readonly name?: string | undefined
+  /** The accounts that its run names, in order of preference, joined by commas. */
+  readonly account?: string | undefined
+  /** The calendars that its run names, joined by commas. */
+  readonly calendar?: string | undefined
 }
+
+/** The kind of a lane of runs without a target, which only hosts lease. */
+export const hostKind = 'none'
 
 /** What a worker or host can execute. */
 export interface Capabilities {
@@ -141,7 +148,7 @@ export type QueueOrder = Pick<PlannedRun, 'priority' | 'enqueuedAt' | 'id'>
 
 /** Whether a caller with these capabilities may execute such a target. */
 export function canExecute(target: TargetNeed | null | undefined, can: Capabilities): boolean {
-  if (target === null || target === undefined) return can.host === true
+  if (target === null || target === undefined || target.kind === hostKind) return can.host === true
   if (can.kinds.includes(target.kind)) return true
   if (target.name === undefined) return false
   return (
@@ -225,7 +232,7 @@ function holdOf(run: PlannedRun, { now, holds, queue }: PlanInput): Hold | null 
 
 /** A run, by everything that a hold can be on. */
 export function workOf({ target, schedule, concurrencyKey }: PlannedRun, queue: string | undefined): Holdable {
-  return { queue, kind: target?.kind, name: target?.name, schedule, key: concurrencyKey }
+  return { queue, ...target, schedule, key: concurrencyKey }
 }
 
 function ownReason(run: PlannedRun, input: PlanInput, lane: Lane): SkipReason | null {

@@ -11,6 +11,7 @@ import { abbreviated, isClause, shownJson } from '../json/json-shown.ts'
 import { patternExpected, patternMatches, patternProblem } from '../json/pattern.ts'
 import { isRecord } from '../json/record.ts'
 import { reasonText } from '../reason-text.ts'
+import type { Usage } from './usage.ts'
 import type { Outcome } from './verdict.ts'
 
 /** What the answer of a run must be to count as success. Every given field must hold. */
@@ -30,6 +31,14 @@ export interface Expectation {
 /** A fact that only some kinds of targets end with. */
 export type EndFact = 'status' | 'exitCode'
 
+/** A refusal by a provider's limit. */
+export interface RateLimited {
+  /** When the limit opens again, if the provider named it. */
+  readonly resetAt?: number | undefined
+  /** Whether the attempt may have had effects before it was refused. Default: true. */
+  readonly hasBegun?: boolean | undefined
+}
+
 /** How a target ended, as the executor saw it. A fact that is `null` is missing although such a target ends with one. */
 export interface EndFacts {
   /** There is no answer: it threw, could not be started, could not be reached. */
@@ -37,6 +46,10 @@ export interface EndFacts {
   /** `false`: no further attempt can succeed; `true`: it surely had no effect. */
   readonly retryable?: boolean | undefined
   readonly retryAfterMs?: number | undefined
+  /** The provider refused by its limit: a structured answer said so, never free text. */
+  readonly rateLimited?: RateLimited | undefined
+  /** What the answer reports as used. */
+  readonly usage?: Usage | undefined
   readonly status?: number | null | undefined
   readonly exitCode?: number | null | undefined
   readonly signal?: string | null | undefined

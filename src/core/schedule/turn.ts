@@ -54,17 +54,19 @@ export interface Turn<Row extends ScheduleState = ScheduleState> {
 
 /**
  * Decides what becomes of a schedule whose instant has come. Events since a worker last fired are applied in their order: a pause
- * that ended, a hint that expired, and only then what was due after that.
+ * that ended, a hint that expired, and only then what was due after that. Under a hold that skips occurrences, `skipped` is its
+ * reason.
  */
 export function takeTurn<Row extends ScheduleState>(
   row: Row,
   now: number,
   live: readonly LiveScheduleRun[],
+  skipped: string | null = null,
 ): Turn<Row> {
   refuseUnworkable(row.spec)
   const turn = untilNow(row, now, live)
   const { nextDueAt } = turn.row
-  return nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now) ? withDue(turn, now) : turn
+  return nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now) ? withDue(turn, now, skipped) : turn
 }
 
 /** A schedule after the pauses and hints that have ended since a worker last fired, up to the first due occurrence. */
@@ -132,6 +134,8 @@ function ended(
 interface Deciding {
   readonly row: ScheduleState
   readonly schedule: LateSchedule
+  /** The reason of the hold that makes occurrences end without a run. */
+  readonly skipped: string | null
   readonly now: number
   readonly live: LiveRun[]
   readonly fires: Fire[]
@@ -158,7 +162,7 @@ function isPlanOf({ state }: NextDecision, { at, expiresAt }: OneShotHint): bool
   return asked === undefined || (asked.at === at && asked.expiresAt === expiresAt)
 }
 
-function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number): Turn<Row> {
+function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number, skipped: string | null): Turn<Row> {
   const { row } = turn
   const schedule = lateSchedule(row)
   const { occurrences, before } = missed({ now, schedule, state: lateState(row) })
@@ -169,6 +173,7 @@ function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number): Turn<
   const deciding: Deciding = {
     row,
     schedule,
+    skipped,
     now,
     live,
     fires: [],
@@ -202,6 +207,10 @@ function decide(deciding: Deciding, one: LateOccurrence): void {
   const alone = { from: plannedAt, to: plannedAt, count: 1 }
   if (action !== 'fire') {
     skip(deciding, alone, action === 'ask' ? 'asked' : reason, null)
+    return
+  }
+  if (deciding.skipped !== null) {
+    skip(deciding, alone, deciding.skipped, null)
     return
   }
   const { overlap, missed: missedMode, queueMax } = row.spec

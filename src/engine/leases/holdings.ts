@@ -1,3 +1,4 @@
+import type { Usage } from '../../core/run/usage.ts'
 import type { Lease, LeaseName } from '../../store/port.ts'
 import type { StopReason } from '../../targets/attempt.ts'
 
@@ -14,6 +15,10 @@ export class Holding {
   whenStopped: (() => void) | null = null
   /** Nothing more is written for it: the store has reclaimed the run, or this worker has given it up. */
   isLost = false
+  /** A part must see its end. */
+  isWatched = false
+  /** What the attempt has reported as used. */
+  usage: Usage | null = null
   /** Its executor has answered; only its end is left to be written. */
   isOver = false
   /** Its end is being written, so a renewal that does not find it means nothing. */

@@ -9,7 +9,7 @@ import {
 } from '../../core/queue/plan-leases.ts'
 import { defaultPolicy } from '../../core/queue/policy.ts'
 import { isEnded } from '../../core/run/run-state.ts'
-import { needOf } from '../../core/target.ts'
+import { type LaneOptions, laneNeed } from '../../core/target.ts'
 import { holdsOn } from '../../store/holds/list-holds.ts'
 import type { Store } from '../../store/port.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
@@ -102,7 +102,7 @@ function emptyAt(now: number): PlanWindow {
 function plannedRunOf(run: RunView): PlannedRun {
   const { id, priority, enqueuedAt, status, concurrencyKey, waiting, lease, schedule } = run
   const until = waiting?.until ?? null
-  const need = needOf(run.target)
+  const need = laneNeed(run.target, run.options as LaneOptions)
   return {
     id,
     priority,

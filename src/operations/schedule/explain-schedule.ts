@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { type Holdable, isInForce } from '../../core/hold.ts'
+import { type HoldFiring, isInForce, workOfSchedule } from '../../core/hold.ts'
 import { holdSentence } from '../../core/hold-reason.ts'
 import { overlapOf } from '../../core/schedule/overlap.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
-import { needOf } from '../../core/target.ts'
 import { backedOffEveryMs } from '../../core/timing/timing.ts'
 import { holdsOn } from '../../store/holds/list-holds.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
@@ -68,7 +67,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     store.look(listLedger, name, { limit: endsShownMax }),
     liveRunsOf(context, schedule),
     laneOf(context, schedule),
-    store.look(holdsOn, workOfSchedule(schedule)),
+    store.look(holdsOn, workOfSchedule(schedule.spec)),
     specOf(context, name, schedule),
     schedule.failureCount === 0 ? null : lastFailureOf(store, schedule.id),
   ])
@@ -101,12 +100,19 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     workers,
     notes: [
       ...lane.notes,
-      ...held.filter((hold) => hold !== stop).map((hold) => `${holdSentence(hold, reasons)} Its runs would wait.`),
+      ...held.filter((hold) => hold !== stop).map((hold) => `${holdSentence(hold, reasons)} ${underHold[hold.firing]}`),
       ...(workers.able === 0 && !isSaid ? [`${workers.sentence} Its runs would wait.`] : []),
       ...(awaited === null ? overlapNote(today, live) : []),
       ...(rows.length === 0 && schedule.lastPlannedAt !== null ? ['Its older history was removed by retention.'] : []),
     ],
   }
+}
+
+/** What becomes of the occurrences of a held schedule. */
+const underHold: Readonly<Record<HoldFiring, string>> = {
+  nothing: 'Nothing fires.',
+  waits: 'Its runs would wait.',
+  skips: 'Its occurrences end without a run.',
 }
 
 /** The run whose end a fixed delay waits for, and its state. */
@@ -133,15 +139,6 @@ async function laneOf({ store }: OperationContext, { spec }: ScheduleView) {
     return { policy: null, notes: [note] }
   }
   return { policy: queue.policy, notes: [] }
-}
-
-/** Its runs, by everything that a hold can be on. */
-function workOfSchedule({
-  spec: { name: schedule, queue = 'default', target, concurrencyKey: key },
-}: ScheduleView): Holdable {
-  const need = needOf(target)
-  const { kind, name } = ('need' in need ? need.need : null) ?? {}
-  return { queue, kind, name, schedule, key }
 }
 
 /** The spec that decided the next instant; null when that version is not kept. */

@@ -35,10 +35,12 @@ export function queueHold(now: string): string {
   return `coalesce(${holdOn('namespace', `''`, { ns: 'q.ns', now })}, ${holdOn('queue', 'q.name', { ns: 'q.ns', now })})`
 }
 
-/** The hold on a lane `n`, by kind or by kind and name, or null. */
-function laneHold(now: string): string {
+/** The hold on a lane `n`, by kind, by kind and name, by its calendars or by its accounts, or null. */
+export function laneHold(now: string): string {
   const asked = { ns: 'n.ns', now }
-  return `coalesce(${holdOn('kind', 'n.kind', asked)}, ${holdOn('kind', `n.kind || '/' || n.name`, asked)})`
+  return `coalesce(${holdOn('kind', 'n.kind', asked)}, ${holdOn('kind', `n.kind || '/' || n.name`, asked)},
+    case when n.calendar <> '' then ${holdOn('calendar', 'n.calendar', asked)} end,
+    case when n.account <> '' then ${holdOn('account', 'n.account', asked)} end)`
 }
 
 export function laneIsOpen(now: string): string {

@@ -15,13 +15,14 @@ const findOne = both('holds find one', `select ${columns} from belfry.hold h whe
 const notEnded = 'from belfry.hold h where h.ns = $1 and h.until_at > $2'
 const findWide = both(
   'holds find wide',
-  `select ${columns} ${notEnded} and (h.scope in ('namespace', 'kind') or h.scope = 'queue' and h.subject = $3) order by h.id`,
+  `select ${columns} ${notEnded} and (h.scope in ('namespace', 'kind', 'calendar', 'account') or h.scope = 'queue' and h.subject = $3) order by h.id`,
 )
 const findOn = both(
   'holds find on',
   `select ${columns} ${notEnded} and (h.scope = 'namespace' or h.scope = 'queue' and h.subject = $3
     or h.scope = 'kind' and h.subject in ($4, $5) or h.scope = 'schedule' and h.subject = $6
-    or h.scope = 'key' and h.subject = $7) order by h.id`,
+    or h.scope = 'key' and h.subject = $7 or h.scope = 'calendar' and h.subject = $8
+    or h.scope = 'account' and h.subject = $9) order by h.id`,
 )
 const findOfKeys = both(
   'holds find of keys',
@@ -54,10 +55,11 @@ export function* findHold({ ns }: StoreContext, id: string): Step<Hold | null> {
 }
 
 /** The holds on a piece of work that have not ended. */
-export function* holdsOn({ ns }: StoreContext, { queue, kind, name, schedule, key }: Holdable): Step<Hold[]> {
+export function* holdsOn({ ns }: StoreContext, work: Holdable): Step<Hold[]> {
+  const { queue, kind, name, schedule, key, calendar, account } = work
   const lane = kind === undefined || name === undefined ? null : `${kind}/${name}`
   const now = yield* clockNow()
-  const subjects = [queue, kind, lane, schedule, key].map((subject) => subject ?? null)
+  const subjects = [queue, kind, lane, schedule, key, calendar, account].map((subject) => subject ?? null)
   return (yield* all(findOn, ns, now, ...subjects)).map(holdOf)
 }
 

@@ -83,8 +83,8 @@ const findListed = dialects('settle find listed', {
 })
 
 /** Whether the end may write only history and a result; the lease decides finally. */
-export function mayBePlain({ outcome, scheduleId }: AttemptEnd): boolean {
-  return outcome?.kind === 'success' && !scheduleId
+export function mayBePlain({ outcome, scheduleId, usage, isWatched }: AttemptEnd): boolean {
+  return outcome?.kind === 'success' && !scheduleId && usage === undefined && isWatched !== true
 }
 
 /**
@@ -194,7 +194,8 @@ function* settleFully(
   const verdicts = yield* judge(now, held, schedules)
   const judged = held.map((each) => ({ ...each, given: verdicts.get(each.one.runId) as Verdict }))
   const endings = judged.map(({ one: { end }, lease, outcome, given }) => {
-    return { ...endingOf(lease, outcome.kind, given), result: end.result }
+    const { result, usage, rateLimited } = end
+    return { ...endingOf(lease, outcome.kind, given), result, usage, rateLimited }
   })
   yield* conclude(context, { now, endings, schedules })
   yield* keepResults(

@@ -10,6 +10,7 @@ import { madeAt } from './0012-made-at.ts'
 import { deaths } from './0013-deaths.ts'
 import { newestFirst } from './0014-newest-first.ts'
 import { holds } from './0016-holds.ts'
+import { lanes } from './0018-lanes.ts'
 import type { Migration } from './migration.ts'
 
 const ofKernel: readonly Migration[] = [
@@ -24,6 +25,7 @@ const ofKernel: readonly Migration[] = [
   deaths,
   newestFirst,
   holds,
+  lanes,
 ]
 
 /** The migrations of the kernel and of the parts, by number. */

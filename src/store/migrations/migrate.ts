@@ -20,7 +20,7 @@ const findTable = dialects('migrate find table', {
   sqlite: `select 1 as found from sqlite_master where type = 'table' and name = 'migration'`,
   postgres: `select 1 as found where to_regclass('belfry.migration') is not null`,
 })
-const findVersion = both('migrate find version', 'select max(version) as version from belfry.migration')
+const findVersions = both('migrate find versions', 'select version from belfry.migration order by version')
 const recordVersion = both(
   'migrate record version',
   'insert into belfry.migration (version, name, applied_at) values ($1, $2, $3)',
@@ -32,27 +32,42 @@ const recordVersion = both(
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
   // Nearly always the schema is current, and then no lock is taken and nothing is written.
-  if ((await database.read(versionFound)) === migrations.length) return
+  const found = new Set(await database.read(versionsFound))
+  if (missing(migrations, found).length === 0 && isKnown(migrations, found)) return
   await database.write(() => apply(database, migrations))
+}
+
+/** A program with another set of parts may have left out migrations of parts that this one has. */
+function missing(migrations: readonly Migration[], found: ReadonlySet<number>): readonly Migration[] {
+  return migrations.filter(({ version }) => !found.has(version))
+}
+
+function isKnown(migrations: readonly Migration[], found: ReadonlySet<number>): boolean {
+  return Math.max(0, ...found) <= newestVersion(migrations)
+}
+
+/** The number of the newest migration: the version of the schema. */
+export function newestVersion(migrations: readonly Migration[]): number {
+  return Math.max(0, ...migrations.map(({ version }) => version))
 }
 
 export async function hasTables(database: Database): Promise<boolean> {
   return (await database.read(() => one(findTable))) !== undefined
 }
 
-function* versionFound(): Step<number> {
-  if ((yield* one(findTable)) === undefined) return 0
-  return ((yield* one(findVersion))?.version ?? 0) as number
+function* versionsFound(): Step<number[]> {
+  if ((yield* one(findTable)) === undefined) return []
+  return (yield* all<{ version: number }>(findVersions)).map(({ version }) => version)
 }
 
 function* apply({ dialect, place }: Database, migrations: readonly Migration[]): Step<void> {
   yield* one(lockMigrations)
   yield* one(createSchema)
   yield* one(createTable)
-  const found = ((yield* one(findVersion))?.version ?? 0) as number
-  if (found > migrations.length) throw newerSchema(place, found, migrations.length)
+  const found = new Set(yield* versionsFound())
+  if (!isKnown(migrations, found)) throw newerSchema(place, Math.max(...found), newestVersion(migrations))
   const now = yield* clockNow()
-  for (const migration of migrations.slice(found)) yield* applyOne(migration, dialect, now)
+  for (const migration of missing(migrations, found)) yield* applyOne(migration, dialect, now)
 }
 
 function* applyOne({ version, name, statements }: Migration, dialect: Dialect, now: number): Step<void> {

@@ -1,6 +1,6 @@
 import { BelfryError } from '../../core/error.ts'
 import { formatId } from '../../core/id.ts'
-import { inQueueOrder, type PlannedRun, type TargetNeed } from '../../core/queue/plan-leases.ts'
+import { hostKind, inQueueOrder, type PlannedRun, type TargetNeed } from '../../core/queue/plan-leases.ts'
 import type { RateLimit } from '../../core/queue/policy.ts'
 import type { RunStatus } from '../../core/run/run-state.ts'
 import { canBeName, checkInteger } from '../check.ts'
@@ -15,7 +15,7 @@ import { runTextOf } from './find-run.ts'
 import { headOfLanes, laneStart } from './run-sources.ts'
 
 const findQueue = both('plan find queue', 'select q.id, q.policy from belfry.queue q where q.ns = $1 and q.name = $2')
-const findNeeds = both('plan find needs', 'select id, kind, name from belfry.need where ns = $1')
+const findNeeds = both('plan find needs', 'select id, kind, name, account, calendar from belfry.need where ns = $1')
 const definition =
   'd.schedule_id, d.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for, d.concurrency_key'
 const findLeased = both(
@@ -87,13 +87,15 @@ export function* planInput(context: StoreContext, queue: string, limit: number):
 }
 
 function* needsOf(context: StoreContext): Step<Map<number, TargetNeed | null>> {
-  const rows = yield* all<{ id: number; kind: string; name: string }>(findNeeds, context.ns)
-  return new Map(rows.map(({ id, kind, name }) => [id, needOf(kind, name)]))
+  const rows = yield* all<{ id: number } & Required<Lane>>(findNeeds, context.ns)
+  return new Map(rows.map(({ id, ...lane }) => [id, needOf(lane)]))
 }
 
-function needOf(kind: string, name: string): TargetNeed | null {
-  if (kind === 'none') return null
-  return name === '' ? { kind } : { kind, name }
+type Lane = { readonly [Column in keyof TargetNeed]: string }
+
+function needOf({ kind, ...rest }: Lane): TargetNeed | null {
+  const more = Object.fromEntries(Object.entries(rest).filter(([, text]) => text !== ''))
+  return kind === hostKind && Object.keys(more).length === 0 ? null : { kind, ...more }
 }
 
 function* inLine(queueId: number, needIds: readonly number[], limit: number): Step<Row[]> {

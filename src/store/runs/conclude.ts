@@ -31,6 +31,8 @@ export interface Ending {
   readonly wasParked?: boolean
   /** The result from the worker. */
   readonly result?: unknown
+  readonly usage?: RunEnd['usage']
+  readonly rateLimited?: RunEnd['rateLimited']
 }
 
 const insertAttempts = dialects('conclude insert attempts', tables.attempt.insert())
@@ -84,8 +86,10 @@ export function* conclude(context: StoreContext, { now, endings, schedules }: Co
   yield* callEnded(context, { now, ends, schedules: moved })
 }
 
-function runEndOf({ runId, ns, scheduleId, fence, outcome, verdict: { status, reason }, result }: Ending): RunEnd {
-  return { runId, ns, scheduleId, fence, outcome, status, isOver: status !== 'ready', reason, result }
+function runEndOf({ verdict: { status, reason }, ...ending }: Ending): RunEnd {
+  const { runId, ns, scheduleId, fence, outcome, result, usage, rateLimited } = ending
+  const isOver = status !== 'ready'
+  return { runId, ns, scheduleId, fence, outcome, status, isOver, reason, result, usage, rateLimited }
 }
 
 function* freeDedupeKeys(over: readonly Ending[]): Step<void> {

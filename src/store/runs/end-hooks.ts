@@ -1,3 +1,5 @@
+import type { RateLimited } from '../../core/run/expect.ts'
+import type { Usage } from '../../core/run/usage.ts'
 import type { Outcome, Verdict } from '../../core/run/verdict.ts'
 import { lockSchedules, type ScheduleRow } from '../schedules/schedule-row.ts'
 import type { Step } from '../statement.ts'
@@ -21,6 +23,10 @@ export interface RunEnd {
   readonly reason: string
   /** The result from the worker, before it is shortened. */
   readonly result?: unknown
+  /** What the attempt used, where it was reported. */
+  readonly usage?: Usage | undefined
+  /** The provider's limit refused the attempt. */
+  readonly rateLimited?: RateLimited | undefined
 }
 
 export interface Ends<Schedule> {
@@ -44,7 +50,7 @@ export interface MovedSchedule {
 export interface EndHook<Schedule, Answer> {
   (context: StoreContext, ends: Ends<Schedule>): Step<Answer>
   /**
-   * A plain end is the success of a run without a schedule, a key or a cancel request. Set this for a hook that does nothing at
+   * A plain end is the success of a run without a schedule, a key, a cancel request, a usage report, or a part that watches it. Set this for a hook that does nothing at
    * plain ends: if all hooks set it, one statement that is its own transaction writes plain ends.
    */
   readonly skipsPlain?: true

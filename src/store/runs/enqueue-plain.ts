@@ -2,7 +2,7 @@ import type { TargetNeed } from '../../core/queue/plan-leases.ts'
 import type { NewRun } from '../port.ts'
 import { clockOr, dialects, eachAhead, eachAlone, type Request, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
-import { needName } from './lane-row.ts'
+import { needColumns, needName } from './lane-row.ts'
 import type { RunRow } from './run-row.ts'
 
 /**
@@ -12,16 +12,16 @@ import type { RunRow } from './run-row.ts'
 export const enqueuePlainly = dialects('enqueue plainly', {
   sqlite: null,
   postgres: `with lane as materialized (
-      select q.ns, q.id as queue_id, q.policy_version, n.id as need_id, ${clockOr('$5')} as now
-      from belfry.queue q join belfry.need n on n.ns = q.ns and n.kind = $3 and n.name = $4
+      select q.ns, q.id as queue_id, q.policy_version, n.id as need_id, ${clockOr('$7')} as now
+      from belfry.queue q join belfry.need n on n.ns = q.ns and n.kind = $3 and n.name = $4 and n.account = $5 and n.calendar = $6
       where q.ns = $1 and q.name = $2 and q.deleted_at is null),
     made as (
       insert into belfry.run (id, ns, queue_id, need_id, priority, enqueued_at, due_at, source, deadline, repeatable,
         on_exhausted, policy_version, target, payload, options)
       select i.id, l.ns, l.queue_id, l.need_id, i.priority, l.now, l.now, 'enqueued', i.deadline, i.repeatable,
         i.on_exhausted, l.policy_version, i.target, i.payload, i.options
-      from lane l cross join unnest($6::bigint[], $7::int[], $8::bigint[], $9::smallint[], $10::text[], $11::text[],
-          $12::text[], $13::text[]) as i (id, priority, deadline, repeatable, on_exhausted, target, payload, options)
+      from lane l cross join unnest($8::bigint[], $9::int[], $10::bigint[], $11::smallint[], $12::text[], $13::text[],
+          $14::text[], $15::text[]) as i (id, priority, deadline, repeatable, on_exhausted, target, payload, options)
       returning id, ns, queue_id, need_id, priority, enqueued_at),
     placed as (
       insert into belfry.ready (queue_id, need_id, priority, enqueued_at, run_id, ns, fence, attempts, releases, deaths)
@@ -69,7 +69,7 @@ function plainly(
   ids: readonly number[],
   { queue, priorityDefault }: PlainLane,
 ): Parameters<typeof eachAlone> {
-  const [kind, name] = JSON.parse(needName(runs[0]?.need ?? null)) as [string, string]
+  const lane = needColumns(needName(runs[0]?.need ?? null))
   const tuples = runs.map(({ input, texts }, index) => [
     ids[index] as number,
     input.priority ?? priorityDefault,
@@ -80,5 +80,5 @@ function plainly(
     texts.payload,
     texts.options,
   ])
-  return [enqueuePlainly, tuples, ns, queue, kind, name, storeClock]
+  return [enqueuePlainly, tuples, ns, queue, ...lane, storeClock]
 }

@@ -2,7 +2,7 @@ import { formatId } from '../../core/id.ts'
 import { defaultQueue } from '../../core/queue/policy.ts'
 import { payloadBytesMax } from '../../core/run/payload.ts'
 import { priorityDefault } from '../../core/run/work-fields.ts'
-import { needOf } from '../../core/target.ts'
+import { type LaneOptions, laneNeed } from '../../core/target.ts'
 import {
   checkChoice,
   checkFields,
@@ -232,7 +232,7 @@ function checkRun(input: NewRun, index: number): CheckedRun {
     payload: payload === undefined ? null : jsonText(payload, where('payload'), payloadBytesMax),
     options: options === undefined ? null : recordText(options, where('options')),
   }
-  const answer = needOf(target)
+  const answer = laneNeed(target, options as LaneOptions | undefined)
   if ('problem' in answer) throw invalid(where('target'), answer.problem, 'an object with exactly one kind of target')
   checkParts(input, where)
   return { input, need: answer.need, texts }

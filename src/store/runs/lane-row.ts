@@ -1,27 +1,26 @@
-import { type Capabilities, lanesOf, laneText, type TargetNeed } from '../../core/queue/plan-leases.ts'
+import { type Capabilities, hostKind, lanesOf, laneText, type TargetNeed } from '../../core/queue/plan-leases.ts'
 import { canBeName } from '../check.ts'
 import { dialects, each, eachAhead, freshIds, type Request, rowsOf, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 
-/** The lane of runs without a target, which only hosts lease. */
-export const hostKind = 'none'
-
+const columns = 'n.id, n.ns, n.kind, n.name, n.account, n.calendar'
 const findNeeds = dialects('need find', {
-  sqlite: 'select id, ns, kind, name from belfry.need where ns = $1 and kind = $2 and name = $3',
-  postgres: `select n.id, n.ns, n.kind, n.name from belfry.need n
-    join unnest($1::bigint[], $2::text[], $3::text[]) as i (ns, kind, name)
-      on n.ns = i.ns and n.kind = i.kind and n.name = i.name`,
+  sqlite: `select ${columns} from belfry.need n where ns = $1 and kind = $2 and name = $3 and account = $4 and calendar = $5`,
+  postgres: `select ${columns} from belfry.need n
+    join unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) as i (ns, kind, name, account, calendar)
+      on n.ns = i.ns and n.kind = i.kind and n.name = i.name and n.account = i.account and n.calendar = i.calendar`,
 })
 const insertNeeds = dialects('need insert', {
-  sqlite:
-    'insert into belfry.need (id, ns, kind, name) values ($1, $2, $3, $4) on conflict (ns, kind, name) do nothing',
-  postgres: `insert into belfry.need (id, ns, kind, name)
-    select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) as i (id, ns, kind, name)
-    order by kind, name on conflict (ns, kind, name) do nothing`,
+  sqlite: `insert into belfry.need (id, ns, kind, name, account, calendar) values ($1, $2, $3, $4, $5, $6)
+    on conflict (ns, kind, name, account, calendar) do nothing`,
+  postgres: `insert into belfry.need (id, ns, kind, name, account, calendar)
+    select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[])
+      as i (id, ns, kind, name, account, calendar)
+    order by kind, name, account, calendar on conflict (ns, kind, name, account, calendar) do nothing`,
 })
 
 export function needName(need: TargetNeed | null): string {
-  return JSON.stringify([need?.kind ?? hostKind, need?.name ?? ''])
+  return JSON.stringify([need?.kind ?? hostKind, need?.name ?? '', need?.account ?? '', need?.calendar ?? ''])
 }
 
 /** Queries lanes of any namespace; pass the request to `ensureNeeds` to read them. */
@@ -60,15 +59,24 @@ interface NeedRow {
   readonly ns: number
   readonly kind: string
   readonly name: string
+  readonly account: string
+  readonly calendar: string
 }
 
 function foundIn(context: Pick<StoreContext, 'ns'>, rows: readonly NeedRow[]): Map<string, number> {
   const own = rows.filter(({ ns }) => ns === context.ns)
-  return new Map(own.map(({ id, kind, name }) => [JSON.stringify([kind, name]), id]))
+  return new Map(own.map(({ id, kind, name, account, calendar }) => [needName({ kind, name, account, calendar }), id]))
 }
 
-function needTuple(ns: number, name: string): [number, string, string] {
-  return [ns, ...(JSON.parse(name) as [string, string])]
+function needTuple(ns: number, name: string): [number, ...NeedColumns] {
+  return [ns, ...needColumns(name)]
+}
+
+type NeedColumns = [kind: string, name: string, account: string, calendar: string]
+
+/** The columns of a lane, from its `needName`. */
+export function needColumns(name: string): NeedColumns {
+  return JSON.parse(name) as NeedColumns
 }
 
 /** Whether the caller can execute a need `n`; the parameters are its lists. */

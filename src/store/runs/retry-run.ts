@@ -1,7 +1,7 @@
 import { BelfryError } from '../../core/error.ts'
 import { formatId } from '../../core/id.ts'
 import { priorityDefault } from '../../core/run/work-fields.ts'
-import { needOf } from '../../core/target.ts'
+import { type LaneOptions, laneNeed } from '../../core/target.ts'
 import { jsonText } from '../check.ts'
 import { runIdOf } from '../leases/settle.ts'
 import type { DoneWork, RetryAnswer, RunSource } from '../port.ts'
@@ -125,7 +125,7 @@ function ahead(instant: Row[string] | undefined, now: number): number | null {
 }
 
 function* latestWork(context: StoreContext, { spec, queueId }: ScheduleRow): Step<Work> {
-  const answer = needOf(spec.target)
+  const answer = laneNeed(spec.target, spec.options as LaneOptions | undefined)
   if ('problem' in answer) throw new BelfryError('failure', `The target of schedule ${spec.name} ${answer.problem}.`)
   const needIds = yield* ensureNeeds(context, [answer.need])
   return {

@@ -3,6 +3,7 @@ import { afterFire } from '../../core/schedule/after-fire.ts'
 import { type Fire, type LiveName, type Turn as TurnOf, takeTurn } from '../../core/schedule/turn.ts'
 import { checkInteger } from '../check.ts'
 import { stopsFiring } from '../holds/hold-row.ts'
+import { anySkips, skipReasonsOf } from '../holds/skipping-holds.ts'
 import type { Fired } from '../port.ts'
 import { admit } from '../runs/admit.ts'
 import { cancelRuns } from '../runs/cancel-runs.ts'
@@ -25,7 +26,8 @@ type Turn = TurnOf<ScheduleRow>
  * Each row is checked for a stopped namespace, without a join, because PostgreSQL would begin with the holds and sort everything
  * due. Each row has the clock by which it is due, which saves PostgreSQL a round trip.
  */
-const dueRows = (now: string) => `select ${columnsOf('schedule', 's')}, (select ${now}) as now from belfry.schedule s
+const dueRows = (now: string) => `select ${columnsOf('schedule', 's')}, (select ${now}) as now,
+  ${anySkips('s.ns')} as skips from belfry.schedule s
   where s.wake_at <= (select ${now}) and s.wake_at is not null
   and not ${stopsFiring({ ns: 's.ns', now: `(select ${now})` })}`
 const oldestFirst = 'order by s.wake_at, s.id limit $2'
@@ -60,7 +62,8 @@ export function* fireDue(context: StoreContext, { limit }: { limit: number }): S
     postponeUnread,
     unread.map(({ row }) => [row.id as number, now + brokenAgainMs]),
   )
-  const { fired, after } = yield* fireSchedules(context, now, due)
+  const skipped = found.some(({ skips }) => skips !== null) ? yield* skipReasonsOf(due, now) : noReasons
+  const { fired, after } = yield* fireSchedules(context, now, due, skipped)
   const more = found.length === limit || after.size < due.length || [...after.values()].some((row) => isDue(row, now))
   const own = unread.filter(({ row }) => row.ns === context.ns)
   const broken = [...own.map(({ row, error }) => ({ schedule: row.name as string, error })), ...fired.broken]
@@ -109,10 +112,17 @@ export interface FiredSchedules {
   readonly after: ReadonlyMap<number, ScheduleRow>
 }
 
-/** Fires locked schedules, with one statement per kind of write. */
-export function* fireSchedules(context: StoreContext, now: number, rows: readonly ScheduleRow[]): Step<FiredSchedules> {
+const noReasons: ReadonlyMap<number, string> = new Map()
+
+/** Fires locked schedules, with one statement per kind of write. `skipped` has those whose occurrences end without a run. */
+export function* fireSchedules(
+  context: StoreContext,
+  now: number,
+  rows: readonly ScheduleRow[],
+  skipped = noReasons,
+): Step<FiredSchedules> {
   const asked = yield* askForWork(rows)
-  const { taken, broken } = yield* turnsOf(context, now, rows)
+  const { taken, broken } = yield* turnsOf(context, now, rows, skipped)
   const turns = yield* spreadCatchUp(now, bounded(taken))
   for (const turn of turns) if (turn.releases) yield* releaseRuns(now, turn.row)
   const firing = turns.filter(({ fires }) => fires.length > 0)
@@ -164,16 +174,21 @@ interface Turns {
 }
 
 /** Runs that a new one replaces end first; schedules that their ends change are read again before the turn. */
-function* turnsOf(context: StoreContext, now: number, rows: readonly ScheduleRow[]): Step<Turns> {
+function* turnsOf(
+  context: StoreContext,
+  now: number,
+  rows: readonly ScheduleRow[],
+  skipped: ReadonlyMap<number, string>,
+): Step<Turns> {
   const live = yield* liveRunsOf(rows.map(({ id }) => id))
-  const { taken, broken } = allTurns(rows, now, live)
+  const { taken, broken } = allTurns(rows, now, live, skipped)
   const replaced = new Set(taken.filter(({ cancels }) => cancels).map(({ row }) => row.id))
   if (replaced.size === 0) return { taken, broken }
   for (const row of rows) {
     if (replaced.has(row.id)) yield* cancelRuns(context, now, row, { reason: 'replaced', leased: true })
   }
   const fresh = yield* lockSchedules([...replaced], { wait: true })
-  const again = allTurns([...fresh.values()], now, yield* liveRunsOf([...replaced]))
+  const again = allTurns([...fresh.values()], now, yield* liveRunsOf([...replaced]), skipped)
   return {
     taken: [...taken.filter(({ row }) => !replaced.has(row.id)), ...again.taken],
     broken: [...broken, ...again.broken],
@@ -181,13 +196,18 @@ function* turnsOf(context: StoreContext, now: number, rows: readonly ScheduleRow
 }
 
 /** A schedule that this machine cannot evaluate, say for a missing time zone, must not stop the others. */
-function allTurns(rows: readonly ScheduleRow[], now: number, live: ReadonlyMap<number, LiveRunRow[]>): Turns {
+function allTurns(
+  rows: readonly ScheduleRow[],
+  now: number,
+  live: ReadonlyMap<number, LiveRunRow[]>,
+  skipped: ReadonlyMap<number, string>,
+): Turns {
   const taken: Turn[] = []
   const broken: { row: ScheduleRow; error: Error }[] = []
   for (const row of rows) {
     try {
       refuseUnfit(row)
-      taken.push(takeTurn(row, now, live.get(row.id) ?? []))
+      taken.push(takeTurn(row, now, live.get(row.id) ?? [], skipped.get(row.id)))
     } catch (error) {
       broken.push({ row, error: error as Error })
     }

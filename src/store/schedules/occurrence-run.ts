@@ -3,7 +3,7 @@ import type { TargetNeed } from '../../core/queue/plan-leases.ts'
 import { priorityDefault } from '../../core/run/work-fields.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import { refuseUnworkable } from '../../core/schedule/workable.ts'
-import { needOf } from '../../core/target.ts'
+import { type LaneOptions, laneNeed } from '../../core/target.ts'
 import { type QueueRow, queueRowOf } from '../queues/queue-row.ts'
 import { askForNeeds, ensureNeeds, needName } from '../runs/lane-row.ts'
 import type { RunRow } from '../runs/run-row.ts'
@@ -73,8 +73,8 @@ export function refuseUnfit({ spec }: ScheduleRow): void {
   refuseUnworkable(spec)
 }
 
-function needFor({ name, target }: ScheduleSpec): TargetNeed | null {
-  const answer = needOf(target)
+function needFor({ name, target, options }: ScheduleSpec): TargetNeed | null {
+  const answer = laneNeed(target, options as LaneOptions | undefined)
   if ('problem' in answer) throw new BelfryError('failure', `The target of schedule ${name} ${answer.problem}.`)
   return answer.need
 }

@@ -1,5 +1,5 @@
 import { reasonText } from '../../core/reason-text.ts'
-import type { EndFacts } from '../../core/run/expect.ts'
+import type { EndFacts, RateLimited } from '../../core/run/expect.ts'
 
 export interface RunFailureOptions {
   /** `false`: no further attempt can succeed. `true`: it surely had no effect, so even a run that must not repeat may be retried. */
@@ -9,6 +9,8 @@ export interface RunFailureOptions {
    * zero, is ignored: the failure and its reason matter more.
    */
   readonly retryAfterMs?: number
+  /** The provider refused by its limit; `resetAt` is when that opens again, in epoch ms. It matters where the run names an account. */
+  readonly rateLimited?: boolean | RateLimited
   readonly cause?: unknown
 }
 
@@ -16,28 +18,43 @@ export interface RunFailureOptions {
 export class RunFailure extends Error {
   readonly retryable: boolean | undefined
   readonly retryAfterMs: number | undefined
+  readonly rateLimited: boolean | RateLimited | undefined
 
-  constructor(message: string, { retryable, retryAfterMs, cause }: RunFailureOptions = {}) {
+  constructor(message: string, { retryable, retryAfterMs, rateLimited, cause }: RunFailureOptions = {}) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'RunFailure'
     this.retryable = retryable
     this.retryAfterMs = retryAfterMs
+    this.rateLimited = rateLimited
   }
 }
 
 /** As for every target. */
 const retryAfterMsMax = 3_600_000
 
-type Failure = Pick<EndFacts, 'error' | 'retryable' | 'retryAfterMs'>
+type Failure = Pick<EndFacts, 'error' | 'retryable' | 'retryAfterMs' | 'rateLimited'>
 
 /** What a handler threw, as a failure of its run. It may have thrown anything, and reading it may throw too. */
 export function failureOf(thrown: unknown): Failure {
   const retryable = field(thrown, 'retryable')
   const retryAfterMs = waitMsOf(field(thrown, 'retryAfterMs'))
+  const rateLimited = limitOf(field(thrown, 'rateLimited'))
   return {
     error: reasonText(wordsOf(thrown)),
     ...(typeof retryable === 'boolean' && { retryable }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(rateLimited !== undefined && { rateLimited }),
+  }
+}
+
+/** An instant that is no number counts as none: the limit itself is known. */
+function limitOf(given: unknown): RateLimited | undefined {
+  if (given === true) return {}
+  if (typeof given !== 'object' || given === null) return undefined
+  const [resetAt, hasBegun] = [field(given, 'resetAt'), field(given, 'hasBegun')]
+  return {
+    ...(typeof resetAt === 'number' && Number.isFinite(resetAt) && { resetAt: Math.ceil(resetAt) }),
+    ...(typeof hasBegun === 'boolean' && { hasBegun }),
   }
 }
 

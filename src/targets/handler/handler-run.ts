@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { BelfryError } from '../../core/error.ts'
+import type { Usage } from '../../core/run/usage.ts'
 import type { Attempt, StopReason } from '../attempt.ts'
 
 /** The run, for its handler. */
@@ -27,6 +28,8 @@ export interface HandlerRun<Payload = unknown> {
   heartbeat(): Promise<void>
   /** Appends a line to the run's output, which people can read while it runs. */
   log(...parts: unknown[]): void
+  /** Adds to what this attempt has used: tokens, and money in millionths of a unit. */
+  usage(report: Usage): void
 }
 
 /**
@@ -87,7 +90,7 @@ export class AttemptRun implements HandlerRun<never> {
     return this.#attempt.signal
   }
 
-  /** Both are bound, so that a handler may destructure the run. */
+  /** These are bound, so that a handler may destructure the run. */
   get heartbeat() {
     const { id } = this
     const attempt = this.#attempt
@@ -95,6 +98,11 @@ export class AttemptRun implements HandlerRun<never> {
       await nextTurn()
       if (attempt.signal.aborted) throw new RunStopped(id, attempt.signal.reason as StopReason)
     }
+  }
+
+  get usage() {
+    const attempt = this.#attempt
+    return (report: Usage) => attempt.usage(report)
   }
 
   get log() {

@@ -62,6 +62,10 @@ export function endedBy(answer: Answer, { secrets, redirects, durationMs, now }:
     ...(read.text !== undefined && { text: read.text }),
     ...(read.json !== undefined && { json: read.json }),
     ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+    // A server that refuses by its limit has not begun.
+    ...(isLimit(answer.status) && {
+      rateLimited: { ...(waitMs !== undefined && { resetAt: now + waitMs }), hasBegun: false },
+    }),
   }
   const visited = redirects.map(({ origin, pathname }) => redact(`${origin}${pathname}`, secrets))
   const result = {
@@ -75,6 +79,11 @@ export function endedBy(answer: Answer, { secrets, redirects, durationMs, now }:
     ...(visited.length > 0 && { redirects: visited }),
   }
   return { facts, result: withBody(result, read) }
+}
+
+/** Too many requests, or none taken now. */
+function isLimit(status: number): boolean {
+  return status === 429 || status === 503
 }
 
 function readOf({ body, header }: Answer, secrets: readonly Secret[]): Read {

@@ -28,6 +28,7 @@ export class Stage {
       signal: this.#controller.signal,
       clock: systemClock,
       output: (text) => this.hear(text),
+      usage: () => undefined,
       drained: async () => undefined,
       ...parts,
       target,

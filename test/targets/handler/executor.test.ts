@@ -22,6 +22,7 @@ function attemptOf(changed: Partial<Attempt> = {}): Attempt {
     signal: new AbortController().signal,
     clock: new TestClock(),
     output: () => undefined,
+    usage: () => undefined,
     drained: async () => undefined,
     ...changed,
   }

@@ -27,6 +27,7 @@ export function attemptOf(http: unknown, changed: Partial<Attempt> = {}): Attemp
     signal: new AbortController().signal,
     clock: systemClock,
     output: () => undefined,
+    usage: () => undefined,
     drained: async () => undefined,
     ...changed,
   }

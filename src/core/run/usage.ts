@@ -1,0 +1,45 @@
+/** What an attempt has used, as far as it was reported. An absent field is unknown, which is not 0. */
+export interface Usage {
+  readonly tokensIn?: number | undefined
+  readonly tokensOut?: number | undefined
+  /** Input tokens that the provider had cached; not part of `tokensIn`. */
+  readonly tokensCached?: number | undefined
+  readonly money?: Money | undefined
+}
+
+export interface Money {
+  /** In millionths of the currency's unit. */
+  readonly amount: number
+  /** Three capital letters: `USD`. */
+  readonly currency: string
+}
+
+const counts = ['tokensIn', 'tokensOut', 'tokensCached'] as const
+
+/** What is wrong with a report, or null. */
+export function usageProblem(usage: Usage, before: Usage = {}): string | null {
+  for (const name of counts) {
+    if (usage[name] !== undefined && !isCount(usage[name])) return `${name} is not a whole number from 0 on`
+  }
+  const { money } = usage
+  if (money === undefined) return null
+  if (!isCount(money.amount)) return 'money.amount is not a whole number of millionths from 0 on'
+  if (!/^[A-Z]{3}$/.test(money.currency)) return 'money.currency is not three capital letters, such as USD'
+  const known = before.money?.currency
+  return known === undefined || known === money.currency ? null : `money is in ${money.currency}, and was in ${known}`
+}
+
+/** Two reports of one attempt together. */
+export function usageSum(a: Usage, b: Usage): Usage {
+  const total: { -readonly [Field in keyof Usage]: Usage[Field] } = {}
+  for (const name of counts) {
+    if (a[name] !== undefined || b[name] !== undefined) total[name] = (a[name] ?? 0) + (b[name] ?? 0)
+  }
+  const money = b.money ?? a.money
+  if (money !== undefined) total.money = { ...money, amount: (a.money?.amount ?? 0) + (b.money?.amount ?? 0) }
+  return total
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
