@@ -67,12 +67,33 @@ export function isOn({ scope, subject }: Pick<Hold, 'scope' | 'subject'>, work: 
 }
 
 /**
- * The hold that keeps this piece of work from starting now, or `null`. Of several it is the widest, and of those the one that
- * ends last: that is the one to lift first.
+ * The hold that keeps this piece of work from starting now, or `null`. Of several it is the one to explain, and to lift, first.
  */
 export function heldBy(holds: readonly Hold[], work: Holdable, now: number): Hold | null {
   const inForce = holds.filter((hold) => isInForce(hold, now) && isOn(hold, work))
-  return inForce.toSorted((a, b) => widthOf(a) - widthOf(b) || endOf(b) - endOf(a))[0] ?? null
+  return inForce.toSorted(byExplanation)[0] ?? null
+}
+
+/** The order in which reasons are explained: first what a person did, last what was spent. Others come after these. */
+const explained = [
+  'stopped',
+  'paused',
+  'hold',
+  'calendar',
+  'account-blocked',
+  'account-full',
+  'namespace-full',
+  'quota',
+]
+
+/** Of several holds the first is named: by its reason, then the widest, then the one that ends last. */
+export function byExplanation(a: Hold, b: Hold): number {
+  return rankOf(a) - rankOf(b) || widthOf(a) - widthOf(b) || endOf(b) - endOf(a)
+}
+
+function rankOf({ reason }: Hold): number {
+  const rank = explained.indexOf(reason)
+  return rank === -1 ? explained.length : rank
 }
 
 /**

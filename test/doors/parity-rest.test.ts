@@ -1,10 +1,7 @@
-import { expect, it } from 'vitest'
 import { nouns } from '../../src/table.ts'
 import { areAlike } from './parity.ts'
 
-areAlike('hold', 'routine', 'sched', 'worker', 'token', 'config', 'store')
+/** These have a file each, so that they run at the same time as the rest. */
+const elsewhere = ['schedule', 'run', 'queue']
 
-it('no noun is left out', () => {
-  const known = ['config', 'hold', 'queue', 'routine', 'run', 'sched', 'schedule', 'store', 'token', 'worker']
-  expect(Object.keys(nouns).sort()).toEqual(known)
-})
+areAlike(...Object.keys(nouns).filter((noun) => !elsewhere.includes(noun)))

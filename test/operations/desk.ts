@@ -72,20 +72,15 @@ export class Desk {
   }
 }
 
+type Nouns = typeof nouns
+type ByPlural = {
+  [Noun in keyof Nouns as Nouns[Noun]['plural']]: ReturnType<typeof bind<Nouns[Noun]['operations']>>
+}
+
 /** The verbs as a program has them, each held to what its entry of the table says of answers and refusals. */
-export function verbsAt(context: () => OperationContext) {
-  return {
-    schedules: bind(kept(nouns.schedule.operations), context),
-    runs: bind(kept(nouns.run.operations), context),
-    queues: bind(kept(nouns.queue.operations), context),
-    holds: bind(kept(nouns.hold.operations), context),
-    routines: bind(kept(nouns.routine.operations), context),
-    sched: bind(kept(nouns.sched.operations), context),
-    tokens: bind(kept(nouns.token.operations), context),
-    config: bind(kept(nouns.config.operations), context),
-    workers: bind(kept(nouns.worker.operations), context),
-    store: bind(kept(nouns.store.operations), context),
-  }
+export function verbsAt(context: () => OperationContext): ByPlural {
+  const all = Object.values(nouns).map(({ plural, operations }) => [plural, bind(kept(operations), context)])
+  return Object.fromEntries(all) as ByPlural
 }
 
 function kept<Operations extends Readonly<Record<string, AnyOperation>>>(operations: Operations): Operations {

@@ -244,6 +244,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
     await queues(desk)
     return schedules(desk)
   },
+  'admission list': held,
   'hold list': held,
   'hold lift': held,
   'hold stop': leased,
