@@ -348,8 +348,8 @@ export const claims: readonly Mutant[] = [
     id: 'fail-open-on-unreadable-policy',
     hazard: 'A queue whose stored policy cannot be read runs with the default one instead of not at all.',
     edits: [
-      ['parsePolicy', '(policy as Policy) : null', '(policy as Policy) : defaultPolicy'],
-      ['parsePolicy', 'and reports why.\n    return null', 'and reports why.\n    return defaultPolicy'],
+      ['parsePolicy', '(policy as Policy) : null', '(policy as Policy) : { maxConcurrent: 5 } as Policy'],
+      ['parsePolicy', 'and reports why.\n    return null', 'and reports why.\n    return { maxConcurrent: 5 } as Policy'],
     ],
     suites: ['test/store/set-queue.test.ts', 'test/store/lease.test.ts'],
   },
