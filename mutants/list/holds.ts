@@ -30,4 +30,11 @@ export const holds: readonly Mutant[] = [
     ],
     suites: [conformance('PostgreSQL a run of a held key')],
   },
+  {
+    id: 'lifted-hold-forgets-its-runs',
+    hazard:
+      'The runs of a key wait for ever: their hold was lifted after the clock was set back, and nothing releases them.',
+    edits: [['lift-hold.ts lift', 'if (isNarrow(hold.scope))', 'if (isNarrow(hold.scope) && hold.from <= now)']],
+    suites: [conformance('memory: a hold that began before the clock')],
+  },
 ]

@@ -54,7 +54,8 @@ export function* liftHolds(
 
 function* lift(context: StoreContext, row: Row, { actor, verb }: Lifting, now: number): Step<Hold> {
   const hold = holdOf(row)
-  if (isNarrow(hold.scope) && hold.from <= now) yield* run(endHold, row.id as number, now)
+  // Also one that is still to begin: it may have begun by a clock that was set back since, and its runs must be released.
+  if (isNarrow(hold.scope)) yield* run(endHold, row.id as number, now)
   else yield* run(deleteHold, row.id as number)
   yield* auditHold(context, verb, hold, actor, now)
   return hold

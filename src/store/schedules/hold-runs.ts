@@ -69,7 +69,8 @@ export function* releaseRuns(now: number, schedule: ScheduleRow): Step<void> {
     const definition = definitions.get(standing.runId)
     const isBehind = isAtWork && (reason === wasBehind || definition?.waits_for !== null)
     isAtWork = true
-    const eligible = { at, reason: reason === null || reason === wasBehind ? 'not-before' : reason }
+    // Without a reason it stood in line, and waits for no instant: by a clock that was set back, `at` may lie ahead.
+    const eligible = reason === null ? null : { at, reason: reason === wasBehind ? 'not-before' : reason }
     return { standing, eligible, kept: isBehind ? ('overlap' as const) : null, keyLimit: keyLimitOf(definition) }
   })
   yield* admit(now, arrivals)

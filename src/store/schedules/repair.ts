@@ -29,7 +29,7 @@ const inLineOfLane = `from belfry.ready r
   where r.queue_id = l.queue_id and r.concurrency_key = l.concurrency_key and r.need_id = l.need_id`
 /** An ended hold counts until `turnHolds` has removed it: until then the gate of its key is closed rightly. */
 const holdOfKey = `from belfry.hold h
-  where h.ns = q.ns and h.scope = 'key' and h.subject = l.concurrency_key and h.from_at <= $2`
+  where h.ns = q.ns and h.scope = 'key' and h.subject = l.concurrency_key and (h.from_at <= $2 or h.until_at <= $2)`
 /** Jumps from lane to lane of each key along the index: reading every run behind a gate could take seconds. */
 export const findGates = both(
   'repair find gates',

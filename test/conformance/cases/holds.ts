@@ -108,6 +108,24 @@ export const holdCases: Case[] = [
     },
   },
   {
+    name: 'a hold that began before the clock was set back lets its runs go when it is lifted',
+    async run(stage) {
+      const store = await stage.open()
+      const { make, leased } = await workUnder(stage, store)
+      for (const [on, wanted] of holds) {
+        const run = await make()
+        const id = await hold(store, wanted)
+        await turnAll(store)
+        stage.clock.set(stage.clock.now() - minute)
+        assert.equal((await store.do(liftHold, id, { actor }))?.id, id)
+        assert.deepEqual(await store.do(repair, { limit: 10 }), [], on)
+        await turnAll(store)
+        assert.deepEqual(await leased(), [run], on)
+        assert.equal((await store.look(nextInstants)).holdAt, null, on)
+      }
+    },
+  },
+  {
     name: 'of two holds on the same work the last one lets it go, whichever ends first',
     async run(stage) {
       const store = await stage.open()
