@@ -317,4 +317,11 @@ export const schedules: readonly Mutant[] = [
     edits: [['isEarlier', 'b.waitsForEnd && a.at < b.at', 'a.at < b.at']],
     suites: ['test/core/governor.test.ts', 'test/store/schedule-hint.test.ts'],
   },
+  {
+    id: 'expired-oneshot-moves-what-came',
+    hazard:
+      'A one-shot that expired unseen takes from the calendar an instant that came before an interval hint was given.',
+    edits: [['hintsExpired', 'stands(row, expired, at) ? row : planned', 'planned']],
+    suites: ['test/store/hint-expiry.test.ts'],
+  },
 ]

@@ -3,6 +3,7 @@ import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import { listLedger } from '../../src/store/reads/find-schedule.ts'
 import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
 import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
 import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'
 import { hour, minute, onEachStore, type Stage, second, startAt } from './schedule-stage.ts'
 
@@ -161,5 +162,52 @@ onEachStore('calendar instants after a pause that ended before any worker looked
     await stage().store.do(clearHints, 'report', ['interval'])
     await stage().fire()
     expect((await stage().ledger()).filter(({ outcome }) => outcome === 'fired')).toEqual([])
+  })
+})
+
+onEachStore('calendar instants after the expiry of a one-shot before any worker looked', (stage) => {
+  const oneshot = { kind: 'oneshot', at: startAt + 10 * minute, expiresAt: startAt + 20 * minute, ...words } as const
+  const interval = { kind: 'interval', ms: 40 * minute, expiresAt: startAt + 9 * hour, ...words } as const
+
+  it('end as paused where an interval hint follows in the pause', async () => {
+    await stage().put({})
+    await stage().store.do(setHint, 'report', oneshot)
+    await stage().store.do(pauseSchedule, 'report', { until: startAt + 90 * minute, reason: 'lunch' })
+    stage().to(startAt + hour + minute)
+    await stage().store.do(setHint, 'report', interval)
+    await stage().fireAt(startAt + 90 * minute)
+    expect(await stage().ledger()).toEqual([{ from: startAt + hour, to: startAt + hour, count: 1, outcome: 'paused' }])
+  })
+
+  it('are not those of a timing that was written later, in the pause', async () => {
+    await stage().put({})
+    await stage().store.do(setHint, 'report', oneshot)
+    await stage().store.do(pauseSchedule, 'report', { until: startAt + 90 * minute, reason: 'lunch' })
+    stage().to(startAt + 50 * minute)
+    await stage().put({ timing: { cron: '*/15 * * * *', zone: 'UTC' } })
+    await stage().fireAt(startAt + 90 * minute)
+    expect((await stage().ledger())[0]).toEqual({
+      from: startAt + hour,
+      to: startAt + 75 * minute,
+      count: 2,
+      outcome: 'paused',
+    })
+  })
+
+  it('have their end where an interval hint follows that came after them', async () => {
+    await stage().put({})
+    await stage().store.do(runNow, 'report')
+    await stage().store.do(setHint, 'report', oneshot)
+    // The run that is live keeps the one-shot waiting until it expires.
+    expect((await stage().fireAt(oneshot.at)).runs).toEqual([])
+    stage().to(startAt + hour + minute)
+    await stage().store.do(setHint, 'report', interval)
+    await stage().fire()
+    expect((await stage().ledger())[0]).toEqual({
+      from: startAt + hour,
+      to: startAt + hour,
+      count: 1,
+      outcome: 'overlap',
+    })
   })
 })

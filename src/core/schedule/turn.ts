@@ -116,9 +116,19 @@ function hintsExpired<Row extends ScheduleState>(turn: Turn<Row>, at: number): T
   const { row, live, endedHints } = turn
   const expired = expiredKinds(row.hints, at)
   // The governor is asked while the row still has the hint: a calendar instant equal to the expiry belongs to the baseline.
-  const asked = planned(row, { now: at, lastRunId: lastRunId(row, live) })
+  const asked = stands(row, expired, at) ? row : planned(row, { now: at, lastRunId: lastRunId(row, live) })
   const next = { ...asked, hints: without(row.hints, expired) }
   return { ...turn, row: next, endedHints: [...endedHints, ...ended(row, expired, at, 'expired')] }
+}
+
+/**
+ * Whether a plan is the same after hints expired: a pause already knows the first instant that it skips, and the calendar's
+ * instant does not depend on a one-shot. Planned anew as of the expiry, it would be moved by a hint or a timing written since.
+ */
+function stands(row: ScheduleState, expired: readonly EndedHint['kind'][], at: number): boolean {
+  const { nextRunAt, nextDecision } = row
+  if (isPaused(row, at)) return nextDecision !== null
+  return !expired.includes('interval') && nextRunAt !== null && nextDecision?.winner === 'baseline'
 }
 
 function ended(
