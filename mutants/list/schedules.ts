@@ -324,4 +324,10 @@ export const schedules: readonly Mutant[] = [
     edits: [['hintsExpired', 'stands(row, expired, at) ? row : planned', 'planned']],
     suites: ['test/store/hint-expiry.test.ts'],
   },
+  {
+    id: 'reset-run-overlaps-after-a-pause',
+    hazard: 'After a pause a run that was reset starts beside the newer run of its schedule that it was behind.',
+    edits: [['releaseRuns', 'Number(mayBeBehind(a)) - Number(mayBeBehind(b)) || byAge(a, b)', 'byAge(a, b)']],
+    suites: ['test/store/schedule-pause.test.ts'],
+  },
 ]

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { promptSpread } from '../../src/core/timing/spread.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { resetRun } from '../../src/store/runs/reset-run.ts'
 import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
 import { setHint } from '../../src/store/schedules/set-hint.ts'
@@ -277,6 +278,24 @@ onEachStore('pause', (stage) => {
       expect(lease.occurrenceAt).toBe(startAt + hours * hour)
       await stage().end(lease)
     }
+  })
+
+  it('a run that was reset behind a newer one stays behind it after the resume', async () => {
+    await stage().put({ overlap: 'cancel', onExhausted: 'park' })
+    await stage().fireAt(startAt + hour)
+    const parked = await stage().leaseOne()
+    await stage().fail(parked)
+    await stage().fireAt(startAt + 2 * hour)
+    const retried = await stage().leaseOne()
+    await stage().end(retried, { kind: 'failed', reason: 'busy', retryable: true })
+    expect(await stage().store.do(resetRun, parked.runId)).toBe('ready')
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
+    stage().pass(10 * minute)
+    await stage().store.do(resumeSchedule, 'report')
+    const first = await stage().leaseOne()
+    expect(first.runId).toBe(retried.runId)
+    await stage().end(first)
+    expect((await stage().leaseOne()).runId).toBe(parked.runId)
   })
 
   it('a held run frees its key for the next one', async () => {

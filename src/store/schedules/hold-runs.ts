@@ -65,13 +65,22 @@ export function* releaseRuns(now: number, schedule: ScheduleRow): Step<void> {
   const definitions = new Map(rows.map((row) => [row.run_id as number, row]))
   let isAtWork = (yield* schedulesAtWork([schedule.id])).has(schedule.id)
   const freed = yield* takeFromAside([...definitions.keys()])
-  const arrivals = freed.sort(byAge).map(({ standing, at, reason }) => {
-    const definition = definitions.get(standing.runId)
-    const isBehind = isAtWork && (reason === wasBehind || definition?.waits_for !== null)
+  const mayBeBehind = ({ standing, reason }: Aside) =>
+    reason === wasBehind || definitions.get(standing.runId)?.waits_for !== null
+  // A run that was reset may be older than the one it was behind, so runs that were behind no other come first.
+  const ordered = freed.sort((a, b) => Number(mayBeBehind(a)) - Number(mayBeBehind(b)) || byAge(a, b))
+  const arrivals = ordered.map((held) => {
+    const { standing, at, reason } = held
+    const isBehind = isAtWork && mayBeBehind(held)
     isAtWork = true
     // Without a reason it stood in line, and waits for no instant: by a clock that was set back, `at` may lie ahead.
     const eligible = reason === null ? null : { at, reason: reason === wasBehind ? 'not-before' : reason }
-    return { standing, eligible, kept: isBehind ? ('overlap' as const) : null, keyLimit: keyLimitOf(definition) }
+    return {
+      standing,
+      eligible,
+      kept: isBehind ? ('overlap' as const) : null,
+      keyLimit: keyLimitOf(definitions.get(standing.runId)),
+    }
   })
   yield* admit(now, arrivals)
 }
