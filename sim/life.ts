@@ -110,7 +110,10 @@ async function rest(world: World): Promise<void> {
     const { row } = schedule
     const isActive =
       row.deleted_at === null && row.disabled_at === null && row.paused_until === null && row.is_done === 0
-    if (isActive && timeline.now > clock.backAt + 61_000) books.schedules.demandFired(schedule, clock.now() - 1_500)
+    // The step that lifts a stop may still be behind a slow call of the same people.
+    const isStopped = books.holds.isStopped(clock.now()) || books.holds.isStopped(clock.now() - 1_500)
+    const isBack = timeline.now <= clock.backAt + 61_000
+    if (isActive && !isStopped && !isBack) books.schedules.demandFired(schedule, clock.now() - 1_500)
   }
   await startAtOnce(world)
   world.judgeWhole()

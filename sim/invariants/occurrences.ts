@@ -18,6 +18,8 @@ interface Stretch {
 interface Book {
   readonly rows: Rows['ledger'][]
   readonly stretches: Stretch[]
+  /** When its timing was last written: earlier instants are none of it. */
+  timedAt: number
   /** Something moved its occurrences off their grid, so that gaps mean nothing. */
   isIrregular: boolean
   /** One-shot hints put instants between those of its grid. */
@@ -38,7 +40,8 @@ export class Occurrences {
   }
 
   /** A timing begins, at creation or by an edit. What was planned before lies behind it. */
-  timed(spec: ScheduleSpec, row: Rows['schedule'], now: number): void {
+  timed(spec: ScheduleSpec, row: Rows['schedule'], { now, isNew }: { now: number; isNew: boolean }): void {
+    if (isNew) this.#book(row.id).timedAt = now
     this.#begin(row, spec, Math.max(now, row.last_planned_at ?? now))
   }
 
@@ -66,9 +69,10 @@ export class Occurrences {
     book.isHinted = true
   }
 
-  /** Its timing counts again after this instant. */
+  /** Its timing counts again after this instant, or from when it was written: a hint may have expired before that. */
   freed(row: Rows['schedule'], spec: ScheduleSpec, afterAt: number): void {
-    if (row.deleted_at === null && row.is_done === 0) this.#begin(row, spec, afterAt)
+    const { timedAt } = this.#book(row.id)
+    if (row.deleted_at === null && row.is_done === 0) this.#begin(row, spec, Math.max(afterAt, timedAt))
   }
 
   putBetween(scheduleId: number): void {
@@ -98,7 +102,7 @@ export class Occurrences {
   #book(scheduleId: number): Book {
     let book = this.#books.get(scheduleId)
     if (book === undefined) {
-      book = { rows: [], stretches: [], isIrregular: false, isHinted: false }
+      book = { rows: [], stretches: [], timedAt: Number.NEGATIVE_INFINITY, isIrregular: false, isHinted: false }
       this.#books.set(scheduleId, book)
     }
     return book

@@ -71,7 +71,7 @@ export class Schedules {
         isSteered: false,
         isSerial: isSerial(spec),
       })
-      this.#occurrences.timed(spec, after, deed.now)
+      this.#occurrences.timed(spec, after, { now: deed.now, isNew: true })
       return
     }
     const told = () => ({ before, after, verb: deed.verb })
@@ -124,10 +124,9 @@ export class Schedules {
     const isSame = (name: keyof ScheduleSpec) => JSON.stringify(spec[name]) === JSON.stringify(known.spec[name])
     known.isSteered = true
     known.isSerial &&= isSerial(spec) && isSame('overlap') && isSame('missed')
+    const isNew = !isSame('timing') || !isSame('startAt')
     known.spec = spec
-    const windowChanged = !isSame('endAt') || !isSame('maxRuns')
-    if (windowChanged) this.#occurrences.moveOffGrid(row.id)
-    this.#occurrences.timed(spec, row, now)
+    this.#occurrences.timed(spec, row, { now, isNew })
     if ((JSON.parse(row.hints) as Hints).interval !== undefined) this.#occurrences.overridden(row.id, now)
   }
 
