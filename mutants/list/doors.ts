@@ -10,6 +10,24 @@ const fencing = 'test/doors/mcp/fencing.test.ts'
 /** Outside hosts, and who is let in at the doors. */
 export const doors: readonly Mutant[] = [
   {
+    id: 'agent-says-go',
+    hazard: 'A model with a token of its own starts what a person has stopped.',
+    edits: [
+      [
+        'operations/operation.ts operation',
+        "entry.persons === true && callerKind(context.actor) === 'agent'",
+        'entry.persons === null',
+      ],
+    ],
+    suites: ['test/operations/who-asks.test.ts'],
+  },
+  {
+    id: 'agent-token-is-a-person',
+    hazard: 'The token of an agent counts as that of a person.',
+    edits: [['Authenticator.#known', 'kind: found.for', "kind: 'person'"]],
+    suites: ['test/operations/who-asks.test.ts'],
+  },
+  {
     id: 'anybody-ends-a-lease',
     hazard:
       'Whoever knows the run and the number of a lease can end it, without the claim that only its holder was told.',

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { callerKind } from '../core/caller.ts'
+import { auditSubject } from './audit-subject.ts'
 import { refuseBeyondScope, type Scope } from './caller-scope.ts'
 import type { DoorFacts } from './door-facts.ts'
 import type { VerbErrorCode } from './error-codes.ts'
@@ -6,6 +8,7 @@ import { withAdded } from './fields/added-fields.ts'
 import { type Reading, read } from './input/read-input.ts'
 import { type Problem, refuse } from './input/refuse-input.ts'
 import type { OperationContext } from './operation-context.ts'
+import { refuseAgent } from './refuse-agent.ts'
 import type { Show } from './show.ts'
 
 /** The noun that a verb belongs to. The library has a property for each, named by its plural. */
@@ -42,6 +45,8 @@ interface Entry<
   readonly effect: Effect
   /** The least scope of the caller; `scopeOf` says what a particular input needs. */
   readonly scope: Scope
+  /** Whether an agent may not call it, whatever its scope; the refusal is audited. MCP does not offer it. */
+  readonly persons?: true
   /** Whether only admins may give a target or notification that starts programs or sends secrets. */
   readonly adminForCommands?: true
   /** Whether it supports a dry run on a store that discards its writes. */
@@ -118,6 +123,7 @@ export function operation<
     local,
     async call(context: OperationContext, input: unknown, given: unknown = {}): Promise<Answer> {
       const schema = withAdded(entry.input, context.fields)
+      if (entry.persons === true && callerKind(context.actor) === 'agent') await refuseAgent(context, entry, input)
       refuseBeyondScope(context, { ...entry, input: schema }, input)
       const reading = read(schema, input, entry.request)
       const beside = read(local, given, `the options of ${entry.request}`)
@@ -136,32 +142,16 @@ export function operation<
  */
 function audited(
   context: OperationContext,
-  { noun, verb, effect, about }: Pick<AnyOperation, 'noun' | 'verb' | 'effect' | 'about'>,
+  entry: Pick<AnyOperation, 'noun' | 'verb' | 'effect' | 'about'>,
   given: Reading<unknown>['given'],
 ): OperationContext {
   const { actor, store } = context
+  const { noun, verb, effect } = entry
   if (effect === 'read' || actor.door === 'library') return context
-  const { name, id, queue } = given as Readonly<Record<string, unknown>>
-  const named = name ?? id
-  const subject =
-    about !== undefined
-      ? textIn(about(given as Readonly<Record<string, unknown>>))
-      : named !== undefined
-        ? `${noun} ${textIn(named)}`
-        : noun === 'store'
-          ? 'store'
-          : `queue ${textIn(queue ?? 'default')}`
+  const subject = auditSubject(entry, given as Readonly<Record<string, unknown>>)
   const { reason } = given as { readonly reason?: unknown }
   const detail = typeof reason === 'string' ? { detail: { reason: reason.slice(0, 500) } } : {}
   return { ...context, store: store.audited({ actor, verb: `${noun}.${verb}`, subject, ...detail }) }
-}
-
-/** Input as it can be stored in the audit log: it is not validated yet. */
-function textIn(value: unknown): string {
-  return String(typeof value === 'string' ? value : typeof value)
-    .slice(0, 300)
-    .replaceAll('\0', '')
-    .toWellFormed()
 }
 
 /** The command-line words of a verb: `clearHints` of a schedule is `schedule clear-hints`. */

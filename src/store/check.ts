@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { bounded } from '../core/bounded-text.ts'
+import { callerKinds } from '../core/caller.ts'
 import { BelfryError } from '../core/error.ts'
 import { nameLengthMax } from '../core/field-table.ts'
 import { jsonProblem, plainData } from '../core/json/json.ts'
@@ -58,14 +59,15 @@ export function checkChoice<Word extends string>(value: unknown, where: string, 
   return value as Word
 }
 
-const actorFields: ReadonlySet<string> = new Set(['name', 'door'])
+const actorFields: ReadonlySet<string> = new Set(['name', 'door', 'kind'])
 
 export function checkActor(actor: unknown): void {
   if (actor === undefined) throw invalid('actor', 'is missing', 'an object with a name and a door')
   checkFields(actor, 'actor', actorFields)
-  const { name, door } = actor as Record<string, unknown>
+  const { name, door, kind } = actor as Record<string, unknown>
   checkText(name, 'actor.name', nameLengthMax)
   checkText(door, 'actor.door', nameLengthMax)
+  if (kind !== undefined) checkChoice(kind, 'actor.kind', callerKinds)
 }
 
 /** The JSON text of a value. A value that JSON cannot express is refused, with its path, and not dropped. */

@@ -1,3 +1,4 @@
+import type { CallerKind } from '../core/caller.ts'
 import type { EndedStatus } from '../core/run/run-state.ts'
 import type { RunSource } from './port.ts'
 
@@ -37,6 +38,7 @@ export type Happened =
       readonly kind: 'changed'
       readonly actor: string
       readonly door: string
+      readonly caller: CallerKind
       readonly verb: string
       readonly subject: string
       readonly detail: unknown

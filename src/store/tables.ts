@@ -1,3 +1,4 @@
+import type { CallerKind } from '../core/caller.ts'
 import type { HoldFiring, HoldScope } from '../core/hold.ts'
 import type { Capabilities } from '../core/queue/plan-leases.ts'
 import type { EndedStatus } from '../core/run/run-state.ts'
@@ -37,6 +38,7 @@ export const tables = {
   audit: new Table('audit', {
     ...all(big, 'id', 'ns', 'at'),
     ...all(text, 'actor', 'door', 'verb', 'subject'),
+    caller: word<CallerKind | null>(),
     detail: nullable(json()),
   }),
   hint: new Table('hint', {
@@ -136,6 +138,7 @@ export const tables = {
   token: new Table('token', {
     ...all(big, 'id', 'ns', 'createdAt'),
     ...all(text, 'name', 'hash', 'scope', 'createdBy'),
+    for: named('caller', word<CallerKind>()),
     ...all(nullable(big), 'expiresAt', 'revokedAt', 'usedAt'),
     managedBy: nullable(text),
   }),

@@ -1,3 +1,4 @@
+import type { CallerKind } from '../core/caller.ts'
 import type { Hold } from '../core/hold.ts'
 import type { Capabilities, PlannedRun } from '../core/queue/plan-leases.ts'
 import type { Policy } from '../core/queue/policy.ts'
@@ -211,6 +212,7 @@ export interface AuditView {
   readonly at: number
   readonly actor: string
   readonly door: string
+  readonly caller: CallerKind
   readonly verb: string
   readonly subject: string
   readonly detail: unknown

@@ -20,6 +20,7 @@ export function* listAudit(context: StoreContext, subject: string): Step<AuditVi
     at: row.at as number,
     actor: row.actor as string,
     door: row.door as string,
+    caller: (row.caller ?? 'person') as AuditView['caller'],
     verb: row.verb as string,
     subject: row.subject as string,
     detail: shown(row.detail),

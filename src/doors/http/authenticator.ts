@@ -1,3 +1,4 @@
+import type { CallerKind } from '../../core/caller.ts'
 import type { Clock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import { reaches, type Scope, scopes, tooNarrow } from '../../operations/caller-scope.ts'
@@ -12,6 +13,7 @@ import { type Rate, RateLimit } from './rate-limit.ts'
 export interface Caller {
   readonly name: string
   readonly scope: Scope
+  readonly kind: CallerKind
 }
 
 export interface AuthenticatorOptions {
@@ -114,7 +116,7 @@ export class Authenticator {
     const scope = scopes.find((known) => known === found.scope)
     if (scope === undefined) return 'The token has an unknown scope.'
     this.#noteUse(parts.id)
-    return { name: found.name, scope }
+    return { name: found.name, scope, kind: found.for }
   }
 
   /** At most hourly: a write for every request would cost more than most requests. A failure of this write is ignored. */

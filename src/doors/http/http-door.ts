@@ -116,8 +116,8 @@ export class HttpDoor {
     }
   }
 
-  #contextFor({ name, scope }: Caller, { headers }: Request): OperationContext {
-    const context = { ...this.#options.context, actor: { name, door: 'http' }, scope }
+  #contextFor({ name, scope, kind }: Caller, { headers }: Request): OperationContext {
+    const context = { ...this.#options.context, actor: { name, door: 'http', kind }, scope }
     return isRehearsal(headers) ? { ...context, store: context.store.rehearsal() } : context
   }
 

@@ -14,6 +14,8 @@ import { read } from '../../operations/input/read-input.ts'
 import { isShown, type Problem, refuse } from '../../operations/input/refuse-input.ts'
 import { subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
+import { recordRefusal } from '../../operations/refuse-agent.ts'
+import { operations } from '../../table.ts'
 import { absentTool } from './absent-tool.ts'
 import type { Confirmations } from './confirmations.ts'
 import { type ModelAnswer, modelAnswer } from './model-answer.ts'
@@ -24,6 +26,7 @@ import { missingScope, type Start } from './restart-hint.ts'
 import { shortPage, shortPageMax } from './short-page.ts'
 import { withRealNames } from './shown-name.ts'
 import { withToolCalls } from './tool-calls.ts'
+import { toolName } from './tool-sets.ts'
 import { confirmField, type Detail, detailField, details, listOf, type Tool, toolsFor } from './tools.ts'
 
 export interface McpOptions {
@@ -56,7 +59,7 @@ export function mcpServer(options: McpOptions): Server {
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listOf(offered) as never }))
   server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: given = {} } }, { signal }) => {
     const tool = offered.find((each) => each.name === name)
-    if (tool === undefined) return refused(absentTool(name, options), { detail: 'short', wording })
+    if (tool === undefined) return absent(name, given, { ...options, wording })
     return called(tool, given, { ...options, wording, signal })
   })
   server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [...resources] }))
@@ -81,6 +84,25 @@ interface Calling extends McpOptions {
   readonly signal: AbortSignal
 }
 
+/** What calls here is a model, whoever opened the store. */
+async function contextOf({ context, scope }: McpOptions): Promise<OperationContext> {
+  const opened = await context()
+  return { ...opened, actor: { ...opened.actor, kind: 'agent' }, scope }
+}
+
+/** A call of a verb of persons is recorded, though no server offers it. */
+async function absent(name: string, given: object, options: Omit<Calling, 'signal'>): Promise<CallToolResult> {
+  const { wording, onUnforeseen } = options
+  const verb = operations.find((each) => each.persons === true && toolName(each) === name)
+  let error: unknown = absentTool(name, options)
+  try {
+    if (verb !== undefined) await recordRefusal(await contextOf(options), verb, given)
+  } catch (failure) {
+    error = failure
+  }
+  return refused(error, { detail: 'short', wording, onUnforeseen })
+}
+
 async function called(tool: Tool, given: Readonly<Record<string, unknown>>, options: Calling): Promise<CallToolResult> {
   const { operation } = tool
   const { [confirmField]: confirm, [detailField]: detail = 'short', ...rest } = withRealNames(given)
@@ -90,7 +112,7 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, opti
   try {
     refuseStrangeDetail(detail, tool, input)
     refuseBeyondScope(tool, input, options)
-    const context = { ...(await options.context()), scope: options.scope }
+    const context = await contextOf(options)
     const call = callOf(tool, input, context.actor.name)
     if (isDestructive && confirm === undefined) {
       await refuseInVain(operation, input, context)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type CallerKind, callerKinds } from '../../core/caller.ts'
 import { durationMsMax } from '../../core/duration.ts'
 import { BelfryError } from '../../core/error.ts'
 import { clockNow } from '../../store/statement.ts'
@@ -27,6 +28,7 @@ const tokenFields = {
   id: text('The id of the token.'),
   name: text('Its name, which is recorded with every change made with it.'),
   scope: z.enum(scopes).describe('What the token may do; each scope includes those before it.'),
+  for: z.enum(callerKinds).describe('Who holds it: a person, or an agent, which may not do what only persons may.'),
   createdAt: instantOutput('When it was created.'),
   createdBy: text('The actor that created it.'),
   expiresAt: instantOutput('When it expires; null: never.').nullable(),
@@ -47,6 +49,7 @@ const doors: Doors = {
 const create = operation({
   noun: 'token',
   verb: 'create',
+  persons: true,
   method: 'POST',
   says: 'Create a token and print its secret once.',
   request: 'a token',
@@ -60,6 +63,10 @@ const create = operation({
         'What the token may do; each scope includes those before it. Default: the scope that a config file sets for the name, else read.',
       )
       .optional(),
+    for: z
+      .enum(callerKinds)
+      .describe('Who holds it. An agent may not do what only persons may, whatever its scope. Default: person.')
+      .optional(),
     ...durationFields('expires', 'How long the token is valid. Default: without end.'),
   }),
   takes: ['name'],
@@ -69,11 +76,16 @@ const create = operation({
   errors: ['invalid', 'conflict'],
   doors,
   // The secret is alone on its line, so that it can be copied or piped.
-  show({ token: secret, name: made, scope: may, expiresAt }, { relative }) {
+  show({ token: secret, name: made, scope: may, for: holder, expiresAt }, { relative }) {
     const until = expiresAt === null ? '' : `, until ${relative(expiresAt)}`
-    return `${secret}\n  token ${plainText(made)} has the scope ${may}${until}. The secret cannot be shown again.`
+    const owner = holder === 'agent' ? ' of an agent' : ''
+    return `${secret}\n  token ${plainText(made)}${owner} has the scope ${may}${until}. The secret cannot be shown again.`
   },
-  examples: [{ name: 'builder' }, { name: 'ci', scope: 'operate', expires: '90d' }],
+  examples: [
+    { name: 'builder' },
+    { name: 'ci', scope: 'operate', expires: '90d' },
+    { name: 'reviewer', scope: 'operate', for: 'agent' },
+  ],
   async judge(context, { value, problems: found }) {
     const problems: Problem[] = [...found]
     const expiresMs = durationOf(value, 'expires', problems)
@@ -82,19 +94,25 @@ const create = operation({
     }
     refuse('The token', problems)
     const { store, actor, randomHex } = context
-    const { name: wanted, scope: given } = value as { name: string; scope?: Scope }
+    const { name: wanted, scope: given, for: holder = 'person' } = value as Wanted
     const scope = given ?? (await store.look(configuredScope, wanted))?.scope ?? 'read'
     const secret = randomHex(secretBytes)
     const expiresAt = expiresMs === undefined ? {} : { expiresAt: (await store.look(clockNow)) + expiresMs }
     const written = await store.do(
       createToken,
-      { name: wanted, hash: hashOfSecret(secret), scope, ...expiresAt },
+      { name: wanted, hash: hashOfSecret(secret), scope, for: holder, ...expiresAt },
       { actor },
     )
     if (written.answer === 'exists') throw taken(wanted)
     return { token: tokenText({ id: written.token.id, secret }), ...tokenOf(written.token) }
   },
 })
+
+interface Wanted {
+  readonly name: string
+  readonly scope?: Scope
+  readonly for?: CallerKind
+}
 
 const list = operation({
   noun: 'token',
@@ -118,6 +136,7 @@ const list = operation({
     columns: [
       ['NAME', 'name', 'name'],
       ['MAY', 'scope', 'text'],
+      ['FOR', 'for', 'text'],
       ['STANDS', standing],
       ['MADE', 'createdAt', 'when'],
       ['BY', 'createdBy', 'text'],
@@ -135,6 +154,7 @@ const list = operation({
 const revoke = operation({
   noun: 'token',
   verb: 'revoke',
+  persons: true,
   idempotent: true,
   says: 'Revoke a token.',
   request: 'a revocation',

@@ -75,6 +75,7 @@ const doors: Doors = {
 export const apply = operation({
   noun: 'config',
   verb: 'apply',
+  persons: true,
   says: 'Apply the configuration of a source, all or nothing, and answer what changed.',
   request: 'a configuration',
   effect: 'destructive',

@@ -30,7 +30,7 @@ const people: Doors = {
   ...everyDoor,
   mcp: 'Only a person stops work or lets it go on; a model reads the holds, and asks.',
 }
-const changing = { noun: 'hold', effect: 'write', scope: 'operate', doors: people } as const
+const changing = { noun: 'hold', effect: 'write', scope: 'operate', doors: people, persons: true } as const
 
 export const put = operation({
   ...changing,

@@ -52,6 +52,7 @@ export const importCrontab = operation({
   takes: ['text'],
   output: imported,
   errors: ['invalid', 'conflict'],
+  persons: true,
   doors: {
     library: true,
     cli: true,

@@ -1,7 +1,11 @@
+import type { CallerKind } from '../../core/caller.ts'
+
 /** The author of a change, for the audit log and for versions. */
 export interface Actor {
   readonly name: string
   readonly door: string
+  /** Set by the door from the caller's token, never from the input. Absent: a person. */
+  readonly kind?: CallerKind
 }
 
 export interface AuditEntry {

@@ -1,11 +1,13 @@
+import { callerKind } from '../../core/caller.ts'
 import { checkText, jsonText, nameLengthMax } from '../check.ts'
-import type { AuditEntry } from '../port.ts'
-import { both, freshIds, one, type Step } from '../statement.ts'
+import { both, clockNow, freshIds, one, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
+import type { AuditEntry } from './actor.ts'
 
 const insertAudit = both(
   'audit insert',
-  `insert into belfry.audit (id, ns, at, actor, door, verb, subject, detail) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  `insert into belfry.audit (id, ns, at, actor, door, caller, verb, subject, detail)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 )
 
 export function* writeAudit({ ns }: StoreContext, entry: AuditEntry, now: number): Step<void> {
@@ -14,5 +16,11 @@ export function* writeAudit({ ns }: StoreContext, entry: AuditEntry, now: number
   const name = checkText(actor.name, 'actor.name', nameLengthMax)
   const door = checkText(actor.door, 'actor.door', nameLengthMax)
   const text = detail === undefined ? null : jsonText(detail, 'detail')
-  yield* one(insertAudit, id, ns, now, name, door, verb, subject, text)
+  yield* one(insertAudit, id, ns, now, name, door, callerKind(actor), verb, subject, text)
 }
+
+/** Records a call that was refused. It changed nothing, so this line is all that it leaves. */
+export function* auditRefusal(context: StoreContext, entry: AuditEntry): Step<void> {
+  yield* writeAudit(context, entry, yield* clockNow())
+}
+auditRefusal.rehearses = true as const

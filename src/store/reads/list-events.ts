@@ -1,3 +1,4 @@
+import type { CallerKind } from '../../core/caller.ts'
 import { formatId } from '../../core/id.ts'
 import type { EndedStatus } from '../../core/run/run-state.ts'
 import { checkInstant, checkInteger } from '../check.ts'
@@ -51,7 +52,7 @@ const findFired = both(
 )
 const findChanges = both(
   'events changes',
-  `select id, at, actor, door, verb, subject, detail from belfry.audit
+  `select id, at, actor, door, caller, verb, subject, detail from belfry.audit
     where ns = $1 and (at, id) > ($2, $3) and at < $4 order by at, id limit $5`,
 )
 const findSchedules = dialects('events schedules', {
@@ -171,6 +172,7 @@ function* changes({ context, after, until, most }: Looking): Step<EventView[]> {
       kind: 'changed',
       actor: row.actor as string,
       door: row.door as string,
+      caller: (row.caller ?? 'person') as CallerKind,
       verb: row.verb as string,
       subject: row.subject as string,
       detail: row.detail === null ? null : (JSON.parse(row.detail as string) as unknown),

@@ -64,7 +64,7 @@ export function* configuredScope(context: StoreContext, name: string): Step<Conf
   return null
 }
 
-const shown = tables.token.only('name', 'scope', 'createdAt', 'createdBy', 'expiresAt', 'revokedAt', 'usedAt')
+const shown = tables.token.only('name', 'scope', 'for', 'createdAt', 'createdBy', 'expiresAt', 'revokedAt', 'usedAt')
 
 export function tokenViewOf(row: Row): TokenView {
   const managed = row.managed_by !== null && { managedBy: row.managed_by as string }

@@ -1,3 +1,5 @@
+import type { CallerKind } from '../../core/caller.ts'
+
 export interface ConfiguredScope {
   readonly source: string
   readonly scope: string
@@ -7,6 +9,8 @@ export interface NewToken {
   readonly name: string
   readonly hash: string
   readonly scope: string
+  /** Who holds it; default `person`. */
+  readonly for?: CallerKind
   readonly expiresAt?: number
 }
 
@@ -14,6 +18,7 @@ export interface TokenView {
   readonly id: string
   readonly name: string
   readonly scope: string
+  readonly for: CallerKind
   readonly createdAt: number
   readonly createdBy: string
   readonly expiresAt: number | null

@@ -1,7 +1,8 @@
+import { callerKinds } from '../../core/caller.ts'
 import { BelfryError } from '../../core/error.ts'
 import { formatId, parseId } from '../../core/id.ts'
 import { writeAudit } from '../audit/write-audit.ts'
-import { checkActor, checkInstant, checkText, keyLengthMax, nameLengthMax } from '../check.ts'
+import { checkActor, checkChoice, checkInstant, checkText, keyLengthMax, nameLengthMax } from '../check.ts'
 import { lockManaged } from '../managed.ts'
 import type { Actor } from '../port.ts'
 import { both, clockNow, freshIds, one, type Row, run, type Step } from '../statement.ts'
@@ -12,8 +13,8 @@ import type { ConfiguredScope, NewToken, TokenAnswer } from './token-steps.ts'
 
 const insertToken = both(
   'token insert',
-  `insert into belfry.token (id, ns, name, hash, scope, created_at, created_by, expires_at, managed_by)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (ns, name) where revoked_at is null do nothing returning ${columnsOf('token')}`,
+  `insert into belfry.token (id, ns, name, hash, scope, caller, created_at, created_by, expires_at, managed_by)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (ns, name) where revoked_at is null do nothing returning ${columnsOf('token')}`,
 )
 const findLive = both(
   'token find live',
@@ -33,12 +34,13 @@ const useNotedMs = 3_600_000
 
 export function* createToken(
   context: StoreContext,
-  { name, hash, scope, expiresAt }: NewToken,
+  { name, hash, scope, for: caller = 'person', expiresAt }: NewToken,
   { actor }: { readonly actor: Actor },
 ): Step<TokenAnswer> {
   checkText(name, 'name', nameLengthMax)
   checkText(hash, 'hash', keyLengthMax)
   checkText(scope, 'scope', nameLengthMax)
+  checkChoice(caller, 'for', callerKinds)
   if (expiresAt !== undefined) checkInstant(expiresAt, 'expiresAt')
   checkActor(actor)
   yield* lockManaged(context)
@@ -47,11 +49,12 @@ export function* createToken(
   const said = yield* configuredScope(context, name)
   if (said !== null && said.scope !== scope) throw otherScope(name, scope, said)
   const managedBy = said?.source ?? null
-  const row = yield* one(insertToken, id, context.ns, name, hash, scope, now, actor.name, expiresAt ?? null, managedBy)
+  const made = [now, actor.name, expiresAt ?? null, managedBy] as const
+  const row = yield* one(insertToken, id, context.ns, name, hash, scope, caller, ...made)
   if (row === undefined) {
     return { answer: 'exists', token: tokenViewOf((yield* one(findLive, context.ns, name)) as Row) }
   }
-  const detail = { id: formatId('token', id), scope, expiresAt: expiresAt ?? null }
+  const detail = { id: formatId('token', id), scope, for: caller, expiresAt: expiresAt ?? null }
   yield* writeAudit(context, { actor, verb: 'token.create', subject: `token ${name}`, detail }, now)
   return { answer: 'created', token: tokenViewOf(row) }
 }
