@@ -84,7 +84,7 @@ const findListed = dialects('settle find listed', {
 
 /** Whether the end may write only history and a result; the lease decides finally. */
 export function mayBePlain({ outcome, scheduleId, usage, isWatched, learned }: AttemptEnd): boolean {
-  if (outcome?.kind !== 'success' || scheduleId) return false
+  if (outcome?.kind !== 'success' || outcome.noop === true || scheduleId) return false
   return usage === undefined && isWatched !== true && learned === undefined
 }
 
