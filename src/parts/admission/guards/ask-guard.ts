@@ -9,7 +9,7 @@ import type { Lease } from '../../../store/port.ts'
 import { type Guard, targetOfGuard } from './guard-field.ts'
 
 const timeoutMs = 10_000
-const outputBytesMax = 1_024
+const keptBytesMax = 1_024
 
 /** The guards among the options of a run. `until` comes from its schedule. */
 export function guardsOf({ options }: Lease): { readonly when?: Guard; readonly until?: Guard } {
@@ -44,7 +44,7 @@ interface Asking {
 }
 
 async function ask(name: 'when' | 'until', guard: Guard, { lease, context, signal }: Asking): Promise<GuardAnswer> {
-  const limits = { timeoutMs, outputLengthMax: outputBytesMax, signal }
+  const limits = { timeoutMs, outputLengthMax: keptBytesMax, signal }
   const { facts, output } = await executeTarget(context, lease, executedOf(guard, lease), limits)
   const { says, why } = guardAnswer({ facts, expect: guard.expect })
   const lines = linesOf(output === '' ? (facts.text ?? '') : output)
@@ -62,7 +62,7 @@ function executedOf(guard: Guard, { target: own }: Lease): Target {
 
 /** The beginning of an output; a character that the limit cuts is left out. */
 function linesOf(output: string): string[] {
-  const text = Buffer.from(output.slice(0, outputBytesMax)).subarray(0, outputBytesMax).toString()
+  const text = Buffer.from(output.slice(0, keptBytesMax)).subarray(0, keptBytesMax).toString()
   const whole = text.replace(/\uFFFD$/, '').trim()
   return whole === '' ? [] : whole.split('\n')
 }
