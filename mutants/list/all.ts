@@ -6,6 +6,7 @@ import { doors } from './doors.ts'
 import { engine } from './engine.ts'
 import { fences } from './fences.ts'
 import { files } from './files.ts'
+import { guards } from './guards.ts'
 import { holds } from './holds.ts'
 import { http } from './http.ts'
 import { imports } from './imports.ts'
@@ -21,6 +22,7 @@ import { work } from './work.ts'
 export const mutants: readonly Mutant[] = [
   ...claims,
   ...holds,
+  ...guards,
   ...fences,
   ...work,
   ...schedules,

@@ -349,13 +349,7 @@ export const engine: readonly Mutant[] = [
   {
     id: 'output-written-after-the-end',
     hazard: 'The end of a run is written before its last output, which the fence then refuses.',
-    edits: [
-      [
-        'execute',
-        'return attempt.writer === null ? end : attempt.writer.close().then(() => end)',
-        'void attempt.writer?.close()\n    return end',
-      ],
-    ],
+    edits: [['execute', 'return isWritten === undefined ? end : isWritten.then(() => end)', 'return end']],
     suites: ['test/engine/output.test.ts', 'test/engine/execute.test.ts'],
   },
   {

@@ -30,7 +30,7 @@ interface RunOptions {
 }
 
 /** The result of an executor: its answer, what it threw, or nothing although it was told to stop. */
-type ExecutorAnswer = { readonly ended: Ended } | { readonly threw: unknown } | 'nothing'
+export type ExecutorAnswer = { readonly ended: Ended } | { readonly threw: unknown } | 'nothing'
 
 /**
  * Executes one attempt to its end, whatever its target does: throw, hang, flood or ignore a stop. Returns the end to write;
@@ -40,10 +40,10 @@ type ExecutorAnswer = { readonly ended: Ended } | { readonly threw: unknown } | 
 export function execute(
   context: EngineContext,
   holding: Holding,
-  executors: Executors,
+  conclude: Conclude | null = null,
 ): AttemptEnd | Promise<AttemptEnd> {
   const { lease } = holding
-  const found = executorOf(lease, executors)
+  const found = executorOf(lease.target, context.executors)
   if (found === null) return releasedEnd(lease)
   const { kind } = found
   const { timeoutMs = kind.timeoutMs } = lease.options as RunOptions
@@ -53,15 +53,21 @@ export function execute(
   const attempt = new LeasedAttempt(context, holding)
   const over = (came: ExecutorAnswer): AttemptEnd | Promise<AttemptEnd> => {
     cancelTimeout?.()
-    // A later stop comes too late: the end stands.
-    context.holdings.over(holding)
     const end = endOf(holding, came, { context, kind, timeoutMs })
-    return attempt.writer === null ? end : attempt.writer.close().then(() => end)
+    const concludes = conclude !== null && end.outcome.kind === 'success' && holding.stopped === null
+    // A later stop comes too late: the end stands.
+    if (!concludes) context.holdings.over(holding)
+    const isWritten = attempt.writer?.close()
+    if (concludes) return Promise.resolve(isWritten).then(() => conclude(end))
+    return isWritten === undefined ? end : isWritten.then(() => end)
   }
   context.signal('run.executing', lease.runId)
   const came = answerOf(found.execute, attempt)
   return came instanceof Promise ? answerOrNothing(context, holding, came).then(over) : over(came)
 }
+
+/** What follows the success of a target before its end is written. It tells the holdings when it is over, and never rejects. */
+type Conclude = (end: AttemptEnd) => Promise<AttemptEnd>
 
 /** Nothing has begun, so the run is released untouched. */
 export function releasedEnd({ runId, fence, scheduleId }: Lease): AttemptEnd {
@@ -72,7 +78,7 @@ interface Found extends Pick<Executor, 'kind'> {
   readonly execute: Execute
 }
 
-function executorOf({ target }: Lease, executors: Executors): Found | null {
+export function executorOf(target: Lease['target'], executors: Executors): Found | null {
   if (target === null) return null
   const name = Object.keys(target).find((field) => executors.has(field)) ?? ''
   const found = executors.get(name)
@@ -80,7 +86,7 @@ function executorOf({ target }: Lease, executors: Executors): Found | null {
   return found === undefined || execute === undefined ? null : { kind: found.kind, execute }
 }
 
-function answerOf(run: Execute, attempt: Attempt): ExecutorAnswer | Promise<ExecutorAnswer> {
+export function answerOf(run: Execute, attempt: Attempt): ExecutorAnswer | Promise<ExecutorAnswer> {
   try {
     const ended = run(attempt)
     return ended instanceof Promise ? ended.then(endedNow, threwNow) : { ended }
@@ -205,7 +211,7 @@ export function messageOf(threw: unknown): string {
 }
 
 /** The attempt as its executor sees it; fields that few executors use are computed lazily. */
-class LeasedAttempt implements Attempt {
+export class LeasedAttempt implements Attempt {
   readonly #context: EngineContext
   readonly #holding: Holding
   /** Set once the attempt has written output. */

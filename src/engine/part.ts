@@ -34,6 +34,13 @@ export interface EnginePart {
   /** Whether `begins` has anything to ask about this run. It is called for every run, and must be cheap. Default: it has. */
   readonly concerns?: (lease: Lease) => boolean
   /**
+   * Called under the lease when the target has succeeded, before its end is written. The hooks of the part find the answer in
+   * `learned` of the end. The success stands whatever happens here: an error is logged, and a stop ends the wait.
+   */
+  readonly concludes?: (lease: Lease, context: EngineContext, signal: AbortSignal) => Promise<unknown>
+  /** Whether `concludes` has anything to ask about this run; as cheap as `concerns`. Default: it has. */
+  readonly concludesFor?: (lease: Lease) => boolean
+  /**
    * Called before a worker fires or leases anything, to clean up after a crash. Other workers may be running. If it fails the
    * worker does not start.
    */

@@ -204,7 +204,7 @@ function isUnknown(error: unknown): boolean {
 
 /** The result is the one part of an end that a target makes; it is replaced by why it could not be stored. */
 function bare({ holding, end, durationMs }: Finished, { message }: Error): Finished {
-  const { runId, fence, scheduleId = null, outcome, result } = end
+  const { result, ...rest } = end
   const mark = result === undefined ? {} : { result: `[not kept: ${reasonText(message)}]` }
-  return { holding, durationMs, isBare: true, end: { runId, fence, scheduleId, outcome, ...mark } }
+  return { holding, durationMs, isBare: true, end: { ...rest, ...mark } }
 }

@@ -7,6 +7,7 @@ import { registerWorker } from '../store/workers/register-worker.ts'
 import type { Execute } from '../targets/attempt.ts'
 import { type Beginners, endBeforeStart } from './begin.ts'
 import { ClockWatch } from './clock-watch.ts'
+import { type Concluders, concludersFor, concludersOf, withLearned } from './conclude-run.ts'
 import { Duties } from './duties.ts'
 import type { EngineOptions } from './engine.ts'
 import type { EngineContext } from './engine-context.ts'
@@ -57,6 +58,7 @@ export class Worker {
   readonly #hearing: WakeUpWatch
   readonly #grace: Grace
   readonly #beginners: Beginners
+  readonly #concluders: Concluders
   readonly #loops: Readonly<Record<LoopName, Loop>>
   /** The ids of this worker's leases; the last one is its current id. */
   readonly #ids: string[] = []
@@ -69,13 +71,14 @@ export class Worker {
   })
 
   constructor(options: WorkerOptions) {
-    const { store, clock, events, signal, settings, start } = options
+    const { store, clock, events, signal, settings, start, executors } = options
     this.options = options
     const { parts = [] } = options
     this.#beginners = parts.flatMap(({ name, begins, concerns }) =>
       begins === undefined ? [] : [{ name, begins, concerns }],
     )
-    this.#context = { store, clock, events, signal, settings, holdings: new Holdings() }
+    this.#concluders = concludersOf(parts)
+    this.#context = { store, clock, events, signal, settings, holdings: new Holdings(), executors }
     this.#outage = new Outage(this.#context)
     this.#watch = new ClockWatch(settings)
     const workerId = () => this.id
@@ -328,7 +331,9 @@ export class Worker {
 
   #execute(holding: Holding): AttemptEnd | Promise<AttemptEnd> {
     tellStarted(this.#context, holding.lease)
-    return execute(this.#context, holding, this.options.executors)
+    const asked = concludersFor(holding.lease, this.#concluders)
+    const conclude = asked.length === 0 ? null : (end: AttemptEnd) => withLearned(this.#context, holding, asked, end)
+    return execute(this.#context, holding, conclude)
   }
 
   /** A worker that was told to stop meanwhile begins nothing. */

@@ -224,6 +224,8 @@ export type Renewal =
 export interface AttemptEnd extends LeaseName {
   readonly outcome: Outcome
   readonly result?: unknown
+  /** What parts learned after the target succeeded, by the name of the part, for their end hooks. */
+  readonly learned?: Readonly<Record<string, unknown>>
   /** The lease's schedule, if it has one; it must be locked before the run. */
   readonly scheduleId?: string | null
   readonly usage?: Usage | undefined

@@ -110,7 +110,7 @@ export const tables = {
     ...all(big, 'id', 'ns', 'queueId', 'anchorAt', 'gridAnchorAt', 'runsCount', 'timedAt', 'createdAt', 'updatedAt'),
     name: text,
     spec: json<ScheduleSpec>(),
-    ...all(int, 'version', 'failureCount'),
+    ...all(int, 'version', 'failureCount', 'noopCount'),
     ...all(
       nullable(big),
       'disabledAt',
@@ -121,7 +121,7 @@ export const tables = {
       'lastSuccessAt',
       'deletedAt',
     ),
-    ...all(nullable(text), 'disabledReason', 'pausedReason', 'managedBy'),
+    ...all(nullable(text), 'disabledReason', 'pausedReason', 'finished', 'managedBy'),
     hints: json<Hints>(),
     ...all(nullable(big), 'nextRunAt', 'nextDueAt', 'waitsFor', 'wakeAt'),
     nextDecision: nullable(json<NextDecision>()),

@@ -249,3 +249,40 @@ describe('at the door', () => {
     }
   })
 })
+
+describe('an answer without work', () => {
+  const noop = { kind: 'success', noop: true }
+
+  it.each<[EndFacts, Expectation, unknown]>([
+    [command({ text: '' }), { noop: { textMatches: '^$' } }, noop],
+    [command({ text: 'sent 3' }), { noop: { textMatches: '^$' } }, success],
+    [http({ json: { items: [] } }), { noop: { json: { items: [] } } }, noop],
+    [http({ json: { items: [1] } }), { noop: { json: { items: [] } } }, success],
+    [http({ status: 204 }), { noop: { statuses: [204] } }, noop],
+    [command({ exitCode: 3 }), { exitCodes: [0, 3], noop: { exitCodes: [3] } }, noop],
+    [command({ exitCode: 0 }), { exitCodes: [0, 3], noop: { exitCodes: [3] } }, success],
+    // A code that counts as success does so for the rule of an empty answer as well.
+    [command({ exitCode: 3, text: 'nothing' }), { exitCodes: [3], noop: { textIncludes: 'nothing' } }, noop],
+    [command({ exitCode: 3, text: 'nothing' }), { noop: { textIncludes: 'nothing' } }, failed('exit code 3')],
+    [handler({ json: 0 }), { noop: { json: { $: 0 } } }, success],
+  ])('%j by %j', (facts, rules, outcome) => expect(judged(facts, rules)).toEqual(outcome))
+
+  it('completes the run, and the reason says so', () => {
+    const said = { now: 0, run: { attempts: 0 }, policy: { maxAttempts: 1 } as never }
+    expect(verdict({ ...said, outcome: { kind: 'success', noop: true } })).toMatchObject({
+      status: 'completed',
+      reason: 'no-op',
+    })
+  })
+
+  it.each<[unknown, object]>([
+    [{ noop: {} }, { field: 'expect.noop', problem: 'is empty' }],
+    [{ noop: 3 }, { field: 'expect.noop', problem: 'is 3' }],
+    [{ noop: { statuses: [204] } }, { field: 'expect.noop.statuses', problem: expect.stringContaining('command') }],
+    [{ noop: { noop: {} } }, { field: 'expect.noop.noop', problem: 'is not known' }],
+    [{ noop: { textMatches: '(' } }, { field: 'expect.noop.textMatches' }],
+    [{ wrong: 1 }, { field: 'expect.wrong', expected: expect.stringContaining('noop') }],
+  ])('%j is refused', (rules, problem) => {
+    expect(expectationProblems(rules, { name: 'command', gives: ['exitCode'] })).toMatchObject([problem])
+  })
+})

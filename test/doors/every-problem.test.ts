@@ -29,6 +29,8 @@ const shared: readonly Breakable[] = [
   ['expect', { statuses: [200] }, { statuses: [] }, { stauses: [200] }, 7],
   ['payload', { day: 'today' }, { text: 'x'.repeat(300_000) }],
   ['repeatable', true, 'yes', 1],
+  // Other texts than JSON objects are lines for sh at the command line.
+  ['when', { handler: 'open?' }, { htp: {} }, { http: { url: 'nowhere' } }, {}],
   ['target', { http: { url: 'https://example.org/' } }, { htp: {} }, { http: { url: 'nowhere' } }, 7, {}],
 ]
 const schedule: readonly Breakable[] = [
@@ -45,6 +47,7 @@ const schedule: readonly Breakable[] = [
   ['maxLateness', '1h', '-1h', 'x'],
   ['pauseAfterFailures', 3, 0, 'x'],
   ['onFailure', { http: { url: 'https://example.org/' } }, { handler: 'h' }, { http: { url: 'x' } }, 7],
+  ['until', { handler: 'enough?' }, { handler: 'h', expect: { statuses: [200] } }, { http: { url: 'x' } }],
   ['description', 'nightly', '', 7],
 ]
 const run: readonly Breakable[] = [

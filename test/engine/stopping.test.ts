@@ -254,7 +254,8 @@ describe('a worker', () => {
     const world = faulty(await openPlace({ clock }))
     const events = new Events()
     const settings = settingsOf()
-    const context = { store: world.store, clock, events, settings, signal: noSignal, holdings: new Holdings() }
+    const holdings = new Holdings()
+    const context = { store: world.store, clock, events, settings, signal: noSignal, holdings, executors: new Map() }
     const firer = new Firer({ context, watch: new ClockWatch(settings), jumped: () => undefined })
     let scheduleAt = clock.now()
     const nothing = { runs: [], skipped: [], broken: [], schedules: 0, more: false }

@@ -15,7 +15,13 @@ import type { Usage } from './usage.ts'
 import type { Outcome } from './verdict.ts'
 
 /** What the answer of a run must be to count as success. Every given field must hold. */
-export interface Expectation {
+export interface Expectation extends AnswerRules {
+  /** The answer of a run that found nothing to do. Statuses and exit codes that it does not name are those above. */
+  readonly noop?: AnswerRules | undefined
+}
+
+/** Rules for an answer. */
+export interface AnswerRules {
   /** Accepted statuses, as numbers or as classes such as `2xx`; default 2xx. */
   readonly statuses?: readonly (number | string)[] | undefined
   /** Accepted exit codes; default 0. */
@@ -82,12 +88,23 @@ const textIncludesLengthMax = 1_000
  */
 export function outcomeOf({ facts, expect = {} }: OutcomeInput): Outcome {
   if (facts.error !== undefined) return failed(facts, { reason: facts.error }, facts.retryable)
-  const breach =
-    statusBreach(facts, expect.statuses) ??
-    exitBreach(facts, expect.exitCodes) ??
-    textBreach(facts, expect) ??
-    jsonBreach(facts, expect.json)
-  return breach === null ? { kind: 'success' } : failed(facts, breach, breach.retryable)
+  const breach = breachOf(facts, expect)
+  if (breach !== null) return failed(facts, breach, breach.retryable)
+  return isNoop(facts, expect) ? { kind: 'success', noop: true } : { kind: 'success' }
+}
+
+/** Whether a success did nothing, by the rules for that. */
+function isNoop(facts: EndFacts, { noop, statuses, exitCodes }: Expectation): boolean {
+  return noop !== undefined && breachOf(facts, { statuses, exitCodes, ...noop }) === null
+}
+
+function breachOf(facts: EndFacts, rules: AnswerRules): Breach | null {
+  return (
+    statusBreach(facts, rules.statuses) ??
+    exitBreach(facts, rules.exitCodes) ??
+    textBreach(facts, rules) ??
+    jsonBreach(facts, rules.json)
+  )
 }
 
 function failed({ retryAfterMs }: EndFacts, { reason }: Breach, retryable: boolean | undefined): Outcome {
@@ -189,7 +206,7 @@ export interface ExpectationProblem {
 
 type Check = (value: unknown) => { readonly problem: string; readonly at?: string; readonly expected?: string } | null
 
-const checks: Readonly<Record<keyof Expectation, { readonly expected: string; readonly check: Check }>> = {
+const checks: Readonly<Record<keyof AnswerRules, { readonly expected: string; readonly check: Check }>> = {
   statuses: {
     expected: 'a list of statuses from 100 to 599, as numbers or as classes such as 2xx',
     check: (value) => listProblem(value, isStatusRule),
@@ -228,21 +245,51 @@ export function expectationNames(kinds: readonly ExpectedKind[]): string[] {
 /** All problems of an expectation, so that a door can refuse it whole. Empty: valid. */
 export function expectationProblems(expect: unknown, kind?: ExpectedKind): ExpectationProblem[] {
   if (!isRecord(expect)) return [{ field: 'expect', problem: isClause(expect), expected: 'an object' }]
-  return Object.entries(expect)
-    .filter(([, value]) => value !== undefined)
-    .flatMap(([name, value]) => fieldProblem(name, value, kind) ?? [])
+  const { noop, ...rules } = expect
+  return [...ruleProblems(rules, kind, 'expect'), ...(noop === undefined ? [] : noopProblems(noop, kind))]
 }
 
-function fieldProblem(name: string, value: unknown, kind: ExpectedKind | undefined): ExpectationProblem | null {
-  const field = `expect.${name}`
+/** Without a rule every answer would count as empty. */
+function noopProblems(noop: unknown, kind: ExpectedKind | undefined): ExpectationProblem[] {
+  const field = 'expect.noop'
+  if (!isRecord(noop)) return [{ field, problem: isClause(noop), expected: 'an object' }]
+  if (Object.keys(noop).length === 0) return [{ field, problem: 'is empty', expected: 'at least one rule' }]
+  return ruleProblems(noop, kind, field)
+}
+
+function ruleProblems(
+  rules: Readonly<Record<string, unknown>>,
+  kind: ExpectedKind | undefined,
+  field: string,
+): ExpectationProblem[] {
   const names = kind === undefined ? Object.keys(checks) : expectationNames([kind])
+  return Object.entries(rules).flatMap(([name, value]) => {
+    const known = field === 'expect' ? [...names, 'noop'] : names
+    return value === undefined ? [] : (fieldProblem([field, name], value, { kind, names, known }) ?? [])
+  })
+}
+
+interface RuleContext {
+  readonly kind: ExpectedKind | undefined
+  /** The rules that can apply. */
+  readonly names: readonly string[]
+  /** What a refusal offers. */
+  readonly known: readonly string[]
+}
+
+function fieldProblem(
+  [inside, name]: readonly [string, string],
+  value: unknown,
+  { kind, names, known }: RuleContext,
+): ExpectationProblem | null {
+  const field = `${inside}.${name}`
   if (!names.includes(name)) {
     const problem = Object.hasOwn(checks, name)
       ? `means nothing for a target of the kind ${kind?.name}`
       : 'is not known'
-    return { field, problem, expected: `one of ${names.join(', ')}` }
+    return { field, problem, expected: `one of ${known.join(', ')}` }
   }
-  const { check, expected } = checks[name as keyof Expectation]
+  const { check, expected } = checks[name as keyof AnswerRules]
   const found = check(value)
   if (found === null) return null
   return { field: `${field}${found.at ?? ''}`, problem: found.problem, expected: found.expected ?? expected }

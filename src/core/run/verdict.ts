@@ -3,7 +3,8 @@ import { backoffMs } from './backoff.ts'
 
 /** How an attempt ended, or that it never began. */
 export type Outcome =
-  | { readonly kind: 'success' }
+  /** `noop`: it found nothing to do. */
+  | { readonly kind: 'success'; readonly noop?: boolean | undefined }
   | {
       readonly kind: 'failed'
       readonly reason: string
@@ -73,6 +74,9 @@ export interface Verdict {
   readonly lateCancel?: true
 }
 
+/** The reason of a completed run that found nothing to do, also of its attempt. */
+export const noopReason = 'no-op'
+
 const releasesInARowMax = 10
 const deathsMax = 3
 const retryAfterMsMax = 3_600_000
@@ -87,7 +91,7 @@ const deferMsMax = 86_400_000
  * not retried.
  */
 export function verdict({ now, run, outcome, policy }: VerdictInput): Verdict {
-  if (outcome.kind === 'success') return succeeded(run)
+  if (outcome.kind === 'success') return succeeded(run, outcome.noop === true)
   if (outcome.kind === 'skipped') return ended(run, 'skipped', outcome.reason)
   // After a cancel request no other attempt may follow, whatever else happened.
   if (outcome.kind === 'cancelled' || isSet(run.cancelRequestedAt))
@@ -184,8 +188,9 @@ function parked(run: JudgedRun, reason: string, attempts: number): Verdict {
 }
 
 /** Written out, unlike the other ends, because nearly every run ends here. */
-function succeeded({ attempts, deaths = 0, cancelRequestedAt }: JudgedRun): Verdict {
-  const completed: Verdict = { status: 'completed', attempts, releases: 0, deaths, reason: 'success' }
+function succeeded({ attempts, deaths = 0, cancelRequestedAt }: JudgedRun, isNoop: boolean): Verdict {
+  const reason = isNoop ? noopReason : 'success'
+  const completed: Verdict = { status: 'completed', attempts, releases: 0, deaths, reason }
   return isSet(cancelRequestedAt) ? { ...completed, lateCancel: true } : completed
 }
 

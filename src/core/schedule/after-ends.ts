@@ -1,4 +1,5 @@
 import type { RunStatus } from '../run/run-state.ts'
+import { noopReason } from '../run/verdict.ts'
 import { isOfCalendarAlone, planned } from './next-plan.ts'
 import { type LiveScheduleRun, lastRunId, type ScheduleState } from './state.ts'
 import { isWorkable } from './workable.ts'
@@ -7,6 +8,7 @@ import { isWorkable } from './workable.ts'
 export interface EndedRun {
   readonly runId: number
   readonly status: RunStatus
+  readonly reason?: string
 }
 
 /** Run-now, retries and second ends do not move a schedule, unless a hint waits for their end. */
@@ -19,9 +21,10 @@ export function isMoved(row: ScheduleState, ends: readonly EndedRun[], counted: 
  * is nearly every end of a cron, and of a schedule after its last occurrence. While it is paused nothing is planned.
  */
 export function isPlannedAnyhow(row: ScheduleState, ends: readonly EndedRun[]): boolean {
-  const { nextDueAt, wakeAt, hints, failureCount } = row
+  const { nextDueAt, wakeAt, hints, failureCount, noopCount, spec } = row
   const isPlanned = nextDueAt !== null && wakeAt === nextDueAt && isOfCalendarAlone(row)
   if (hints.oneshot !== undefined || !(isPlanned || isOver(row))) return false
+  if (spec.maxNoop !== undefined && (noopCount > 0 || ends.some(isNoop))) return false
   return failureCount === 0 && ends.every(({ status }) => status === 'completed')
 }
 
@@ -43,10 +46,31 @@ export function afterEnds<Row extends ScheduleState>(row: Row, now: number, { en
   const [, failureCount] = counts.at(-1) ?? [0, row.failureCount]
   const hasCompleted = ends.some(({ runId, status }) => status === 'completed' && counted.has(runId))
   const ended = counts.length > 0 ? { anchorAt: now, lastEndAt: now } : {}
-  const after = { ...row, ...ended, failureCount, lastSuccessAt: hasCompleted ? now : row.lastSuccessAt }
+  const noopCount = noopsAfter(row, ends, counted)
+  const after = { ...row, ...ended, failureCount, noopCount, lastSuccessAt: hasCompleted ? now : row.lastSuccessAt }
   // The end of a run must not fail because its schedule's time zone is unknown; the next `fireDue` reports it.
   if (!isWorkable(row.spec)) return { ...after, waitsFor: null, wakeAt: row.wakeAt ?? now }
-  return planned(pausedByFailures(after, row.failureCount, now), { now, lastRunId: lastRunId(row, live) })
+  const paused = pausedByNoops(pausedByFailures(after, row.failureCount, now), now)
+  return planned(paused, { now, lastRunId: lastRunId(row, live) })
+}
+
+function isNoop({ status, reason }: EndedRun): boolean {
+  return status === 'completed' && reason === noopReason
+}
+
+/** Runs that did not complete neither count nor break the row: they did not say whether there was work. */
+function noopsAfter({ spec, noopCount }: ScheduleState, ends: readonly EndedRun[], counted: ReadonlySet<number>) {
+  if (spec.maxNoop === undefined) return 0
+  const completed = ends.filter(({ runId, status }) => status === 'completed' && counted.has(runId))
+  return completed.reduce((count, end) => (isNoop(end) ? count + 1 : 0), noopCount)
+}
+
+/** After it is resumed it gets the full number of tries again. */
+function pausedByNoops<Row extends ScheduleState>(row: Row, now: number): Row {
+  const { noopCount, disabledAt, spec } = row
+  if (disabledAt !== null || noopCount < (spec.maxNoop ?? Number.POSITIVE_INFINITY)) return row
+  const times = noopCount === 1 ? 'once' : `${noopCount} times in a row`
+  return { ...row, noopCount: 0, disabledAt: now, disabledReason: `found nothing to do ${times} (maxNoop)` }
 }
 
 /** The failures in a row after each of the ends that count, in their order. */

@@ -32,6 +32,8 @@ export interface GovernorState {
   readonly gridAnchorAt?: number | undefined
   /** How many occurrences have become runs, for `maxRuns`. */
   readonly runsCount?: number | undefined
+  /** The field by which the schedule has finished before its time. */
+  readonly finished?: string | undefined
 }
 
 export type Source =
@@ -49,6 +51,7 @@ export type Source =
 export type TrailRule =
   | 'enabled'
   | 'pause'
+  | 'finished'
   | 'max-runs'
   | 'baseline'
   | 'backoff'
@@ -100,6 +103,9 @@ export function nextRun(input: GovernorInput): NextRun {
   if (schedule.enabled === false) return stopped('disabled', null, 'enabled', 'the schedule is disabled')
   if (state.pausedUntil !== undefined && state.pausedUntil > now) {
     return stopped('paused', state.pausedUntil, 'pause', 'the schedule is paused until then')
+  }
+  if (state.finished !== undefined) {
+    return stopped('none', null, 'finished', `the schedule has finished: ${state.finished}`)
   }
   if (schedule.maxRuns !== undefined && (state.runsCount ?? 0) >= schedule.maxRuns) {
     return stopped('none', null, 'max-runs', 'the schedule has had all its runs')

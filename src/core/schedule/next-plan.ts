@@ -23,6 +23,7 @@ export function planned<Row extends ScheduleState>(row: Row, asked: PlanRequest)
   const { now, lastRunId } = asked
   if (isPaused(row, now)) return withPause(row, now)
   if (row.pausedUntil !== null) return { ...row, wakeAt: row.pausedUntil }
+  if (row.finished !== null) return withAnswer(unplanned(row), ask(row, now))
   if (hasCome(row, now)) return { ...row, waitsFor: null, wakeAt: earliest(row.nextDueAt, firstExpiry(row, now)) }
 
   const pending = notYetDue(row, asked)

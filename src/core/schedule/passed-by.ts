@@ -41,7 +41,7 @@ export function passedBy<Row extends ScheduleState>(row: Row, { by, now, outcome
 export interface PassedByInput {
   readonly by: number
   readonly now: number
-  readonly outcome: 'paused' | 'edited' | 'schedule-deleted'
+  readonly outcome: 'paused' | 'edited' | 'finished' | 'schedule-deleted'
 }
 
 function rangeUpTo(row: ScheduleState, by: number): CountedRange | null {

@@ -54,6 +54,9 @@ export const scheduleFields = {
     defaultSays: 'the time to the next one, at most 24h; 24h where every counts from the end',
   }),
   pauseAfterFailures: integer(1, countMax, { says: 'After how many failures in a row it is paused.' }),
+  maxNoop: integer(1, countMax, {
+    says: 'After how many completed runs in a row that found nothing to do, by expect.noop, it is paused.',
+  }),
   ...workFields,
   description: text('text', descriptionLengthMax, { says: 'What it is for, for people.' }),
 }

@@ -17,6 +17,8 @@ export interface ScheduleState {
   readonly pausedReason: string | null
   readonly hints: Hints
   readonly failureCount: number
+  /** Completed occurrences in a row that found nothing to do; counted where `maxNoop` is set. */
+  readonly noopCount: number
   readonly runsCount: number
   readonly lastPlannedAt: number | null
   readonly anchorAt: number
@@ -30,6 +32,8 @@ export interface ScheduleState {
   /** The run whose end the next plan is measured from. */
   readonly waitsFor: number | null
   readonly wakeAt: number | null
+  /** The field by which it has finished before its time, such as `until`: nothing more is planned. */
+  readonly finished: string | null
   /** When its timing was last written: earlier instants are no occurrences of it. */
   readonly timedAt: number
   readonly createdAt: number
@@ -48,6 +52,7 @@ export function freshState(id: number, spec: ScheduleSpec, now: number): Schedul
     pausedReason: null,
     hints: {},
     failureCount: 0,
+    noopCount: 0,
     runsCount: 0,
     lastPlannedAt: null,
     anchorAt: now,
@@ -59,6 +64,7 @@ export function freshState(id: number, spec: ScheduleSpec, now: number): Schedul
     nextDecision: null,
     waitsFor: null,
     wakeAt: null,
+    finished: null,
     timedAt: now,
     createdAt: now,
     deletedAt: null,
@@ -94,6 +100,7 @@ export function governorState(row: ScheduleState): GovernorState {
     lastPlannedAt: row.lastPlannedAt ?? undefined,
     gridAnchorAt: row.gridAnchorAt,
     runsCount: row.runsCount,
+    ...(row.finished !== null && { finished: row.finished }),
   }
 }
 

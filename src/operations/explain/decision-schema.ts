@@ -53,6 +53,7 @@ const memory = outputOf<GovernorState>()(
       lastPlannedAt: instantOutput('The newest instant that was planned.').optional(),
       gridAnchorAt: instantOutput('The start of the grid for from start.').optional(),
       runsCount: count('Occurrences that have become runs.').optional(),
+      finished: text('The field by which it had finished.').optional(),
     })
     .describe('The state it was decided from; with the same schedule version it gives the same answer again.'),
 )
@@ -62,6 +63,7 @@ export const trailRule = z
   .enum([
     'enabled',
     'pause',
+    'finished',
     'max-runs',
     'baseline',
     'backoff',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AddedToConfig, AddedToQueue, AddedToRun, AddedToSchedule } from '../../core/added.ts'
+import type { Target } from '../../core/target.ts'
 import type { TargetKind } from '../../targets/kind.ts'
 import type { Problem } from '../input/refuse-input.ts'
 import { noted, noteOf } from '../schema/schema-note.ts'
@@ -23,10 +24,19 @@ export interface AddedField {
   readonly output?: z.ZodType
   /** The stored value, where it differs from the parsed input. */
   readonly read?: (given: unknown, around: AddedFieldContext) => unknown
+  /** What is wrong with its stored value beside the rest of a schedule or run. A change of the rest asks again. */
+  readonly unfit?: (stored: never, beside: BesideField) => Omit<Problem, 'field'> | null
+  /** Of a schedule alone: whether it is stored among the options that are copied to runs, so that workers know it. */
+  readonly isCopied?: true
   /** How people read its value. */
   readonly inWords?: (stored: never, kinds: readonly TargetKind[]) => string
   /** What stands before these words in the sentence about a schedule. Default: its name. */
   readonly clause?: string
+}
+
+/** What a field of a part stands beside. */
+export interface BesideField {
+  readonly target: Target | null | undefined
 }
 
 interface Added {
@@ -125,8 +135,14 @@ function shapeWith(shape: Inner, place: ExtensionPoint | undefined, fields: Adde
   return isSame ? shape : { ...Object.fromEntries(entries), ...more }
 }
 
+/** The names of a schedule's fields that are stored among the options, which are copied to its runs. */
+export function namesOfCopied({ schedule = {}, run = {} }: AddedFields): string[] {
+  return [...Object.keys(run), ...Object.keys(schedule).filter((name) => schedule[name]?.isCopied === true)]
+}
+
 function shapeOf({ to, as }: ExtensionPoint, fields: AddedFields): Inner {
-  const added = Object.entries(fields[to] ?? {})
+  const copied = Object.entries(fields.schedule ?? {}).filter(([, { isCopied }]) => isCopied === true)
+  const added = [...Object.entries(fields[to] ?? {}), ...(to === 'run' && as === 'output' ? copied : [])]
   if (as === 'output') {
     const said = ({ input, output = input }: AddedField) => output.describe(withoutDefault(input.description ?? ''))
     return Object.fromEntries(added.map(([name, field]) => [name, said(field).exactOptional()]))
@@ -156,6 +172,19 @@ export function namesOfTargets(fields: Readonly<Record<string, AddedField>> = {}
 /** The targets among the added fields of what is stored. */
 export function addedTargets(fields: Readonly<Record<string, AddedField>> = {}, stored: object): unknown[] {
   return namesOfTargets(fields).map((name) => (stored as Readonly<Record<string, unknown>>)[name])
+}
+
+/** What is wrong with stored fields beside the rest. */
+export function unfitProblems(
+  fields: Readonly<Record<string, AddedField>> = {},
+  stored: object,
+  beside: BesideField,
+): Problem[] {
+  return Object.entries(fields).flatMap(([field, { unfit }]) => {
+    const value = (stored as Readonly<Record<string, unknown>>)[field]
+    const problem = unfit === undefined || value == null ? null : unfit(value as never, beside)
+    return problem === null ? [] : [{ field, ...problem }]
+  })
 }
 
 /** The stored form of the added fields in an input. `null` is kept: in a change it removes a field. */

@@ -2,7 +2,17 @@ import type { z } from 'zod'
 import { type Note, noteOf } from '../schema/schema-note.ts'
 
 /** How a field is written as text: at a command line, or in a query string. */
-export type FieldKind = 'text' | 'file' | 'duration' | 'instant' | 'integer' | 'number' | 'boolean' | 'list' | 'json'
+export type FieldKind =
+  | 'text'
+  | 'file'
+  | 'duration'
+  | 'instant'
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'list'
+  | 'json'
+  | 'command'
 
 type Def = { readonly type: string; readonly innerType?: z.ZodType; readonly in?: z.ZodType; readonly out?: z.ZodType }
 
@@ -35,7 +45,7 @@ export function kindOf(schema: z.ZodType): FieldKind {
     case 'readonly':
       return kindOf(innerType as z.ZodType)
     default:
-      return 'json'
+      return noteOf(schema).isCommandLine === true ? 'command' : 'json'
   }
 }
 

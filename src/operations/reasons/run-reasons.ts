@@ -2,6 +2,7 @@ import { formatDuration } from '../../core/duration.ts'
 import { holdSentence } from '../../core/hold-reason.ts'
 import { retriesIn } from '../../core/run/retries.ts'
 import type { EndedStatus } from '../../core/run/run-state.ts'
+import { noopReason } from '../../core/run/verdict.ts'
 import { deathOf, wayToServe, workerName } from '../explain/fleet.ts'
 import { byHand, byItself, type Unblock, waysOfHold } from '../explain/unblock.ts'
 import { clause, plural } from '../explain/words.ts'
@@ -266,7 +267,8 @@ export const runReasons: Reasons<RunCode, Facts> = {
     sentence: ({ run }) => {
       const tries = run.fence > 1 ? ` at attempt ${run.fence}` : ''
       const late = run.end?.reason === 'late-cancel' ? ', before the request to cancel it took effect' : ''
-      return `It completed${tries}${late}.`
+      const empty = run.end?.reason === noopReason ? ', and found nothing to do' : ''
+      return `It completed${tries}${late}${empty}.`
     },
   },
   failed: {
@@ -291,7 +293,10 @@ export const runReasons: Reasons<RunCode, Facts> = {
       const meant = skipReasons[run.end?.reason ?? '']
       return `It ended without being executed${because(run.end?.reason)}${meant === undefined ? '' : ` (${meant})`}.`
     },
-    ways: ({ run }) => [byHand('Make a new run of it.', 'run', 'retry', run.id)],
+    ways: ({ run }) => [
+      ...(run.end?.reason === 'when' ? [whatItWrote(run.id)] : []),
+      byHand('Make a new run of it.', 'run', 'retry', run.id),
+    ],
   },
   pruned: {
     says: 'Retention has removed the run; the history of its schedule still shows how it ended.',
@@ -316,6 +321,7 @@ const parkedReasons: Readonly<Record<string, string>> = {
 const skipReasons: Readonly<Record<string, string>> = {
   lateness: 'it was later than its schedule allows',
   deadline: 'its deadline was over',
+  when: 'its `when` guard said no',
 }
 
 function because(reason: string | null | undefined): string {

@@ -41,6 +41,7 @@ export type ScheduleCode =
   | 'pause-over'
   | 'disabled'
   | 'ended'
+  | 'finished'
   | 'max-runs'
   | 'once-over'
   | 'no-timing'
@@ -125,6 +126,13 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     says: 'Its endAt is before its next instant.',
     unblocks: 'Set a later endAt, or none.',
     tone: 'waits',
+  },
+  finished: {
+    says: 'It has finished before its time, by one of its fields: its `until` held after a run.',
+    unblocks: 'Reset it, which starts it again; or change that field or its timing.',
+    tone: 'well',
+    sentence: ({ schedule: { finished } }) => `It has finished: its \`${finished}\` held after a run of it.`,
+    ways: ({ schedule }) => [byHand('Start it again.', 'schedule', 'reset', schedule.spec.name), runByHand(schedule)],
   },
   'max-runs': {
     says: 'It has had all its runs.',

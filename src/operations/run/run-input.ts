@@ -4,7 +4,7 @@ import { jsonProblem, plainData } from '../../core/json/json.ts'
 import { executionFields, workFields } from '../../core/run/work-fields.ts'
 import { traceparentExpected, traceparentProblem } from '../../core/trace.ts'
 import type { NewRun } from '../../store/port.ts'
-import { openInput, readAdded } from '../fields/added-fields.ts'
+import { openInput, readAdded, unfitProblems } from '../fields/added-fields.ts'
 import { inputShape, storedFields } from '../fields/field-schema.ts'
 import { onlyGiven } from '../fields/only-given.ts'
 import { noteSizes } from '../fields/payload-size.ts'
@@ -66,6 +66,8 @@ export function readRun(
     ...traceOf(value.traceparent, problems),
     ...readAdded(fields?.run, value, { folder, kinds, problems }),
   }
+  // A target that could not be read is one all the same.
+  problems.push(...unfitProblems(fields?.run, options, { target: target === undefined ? {} : target }))
   noteUnkept(value.payload, problems)
   // The store measures what it writes; its problems are added here for work that is refused anyway.
   if (problems.length > 0) noteSizes(value, problems)

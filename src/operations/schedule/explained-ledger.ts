@@ -30,6 +30,7 @@ const outcomes: Readonly<Record<string, string>> = {
   lateness: 'it was later than maxLateness allows',
   paused: 'the schedule was paused',
   edited: 'the schedule was changed',
+  finished: 'the schedule had finished',
   asked: 'it was missed, and the missed rule asks a person',
   'max-runs': 'the schedule had reached maxRuns',
   'schedule-deleted': 'the schedule was deleted',

@@ -5,14 +5,14 @@ import { scheduleFields, timingFields } from '../../core/schedule/schedule-field
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import type { Target } from '../../core/target.ts'
 import { kindOf, type TargetKind } from '../../targets/kind.ts'
-import { readAdded } from '../fields/added-fields.ts'
+import { namesOfCopied, readAdded, unfitProblems } from '../fields/added-fields.ts'
 import { storedFields } from '../fields/field-schema.ts'
 import { onlyGiven } from '../fields/only-given.ts'
 import type { Reading } from '../input/read-input.ts'
 import type { Problem } from '../input/refuse-input.ts'
 import type { Reader } from '../operation-context.ts'
 import { executionOptions } from '../target/execution-options.ts'
-import { type ReadTarget, targetOf } from '../target/target-input.ts'
+import { outsideHosts, type ReadTarget, targetOf } from '../target/target-input.ts'
 import { definitionOf } from './schedule-answer.ts'
 import { givenFields, type ScheduleFields, type scheduleChange } from './schedule-input.ts'
 
@@ -81,7 +81,7 @@ function specOf(
   const execution = executionOptions(definition, { given: value, kind: target.kind, problems })
   const added = readAdded(fields.schedule, value, { folder, kinds, problems })
   // Options that runs have too are stored where they are copied to the runs.
-  const ofRuns = Object.keys(fields.run ?? {})
+  const ofRuns = namesOfCopied(fields)
   const options = { ...besides(before?.options, optionNames), ...execution, ...among(added, ofRuns) }
   const timing = among(definition, timingNames)
   const isZoned = definition.zone === undefined && definition.cron !== undefined
@@ -94,6 +94,9 @@ function specOf(
     target: target.target ?? undefined,
     options: Object.keys(withoutTaken(options, added)).length === 0 ? undefined : withoutTaken(options, added),
   }
+  const beside = { target: target.problems.length === 0 ? target.target : undefinedTarget }
+  problems.push(...unfitProblems(fields.schedule, withoutTaken({ ...spec, ...options }, added), beside))
+  problems.push(...noopProblems(definition, beside.target))
   const names = Object.keys(fields.schedule ?? {})
   return {
     given,
@@ -104,6 +107,19 @@ function specOf(
     ifId,
     reason,
   }
+}
+
+/** A target with problems is one all the same: that there is none is no second problem. */
+const undefinedTarget: Target = {}
+
+function noopProblems({ maxNoop, expect }: Definition, target: Target | null | undefined): Problem[] {
+  if (maxNoop === undefined) return []
+  if (target == null) return [{ field: 'maxNoop', ...outsideHosts }]
+  if (expect?.noop !== undefined) return []
+  const problem = 'means nothing without `expect.noop`'
+  return [
+    { field: 'maxNoop', problem, expected: '`expect.noop` too, the rule for an answer without work; or no maxNoop' },
+  ]
 }
 
 const timingNames = storedNames(timingFields)

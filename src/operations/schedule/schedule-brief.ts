@@ -11,10 +11,12 @@ const nextShown = 3
 const lastShown = 3
 
 export function scheduleBrief(value: Schedule, isListed: boolean): object {
-  const { everyMs, failureCount, queue, target } = value
+  const { everyMs, failureCount, noopCount, finished, queue, target } = value
   const shown = {
     ...(everyMs !== undefined && { every: new Fact(formatDuration(everyMs)) }),
     ...(failureCount > 0 && { failureCount }),
+    ...(noopCount > 0 && { noopCount }),
+    ...(finished !== null && { finished }),
     ...(queue !== 'default' && { queue }),
   }
   if (isListed) {
@@ -28,7 +30,10 @@ export function scheduleBrief(value: Schedule, isListed: boolean): object {
     }
   }
   const noise = ['nextDecision', 'anchorAt', 'timedAt', 'wakeAt', 'lastPlannedAt', 'nextRunAt', 'runsCount'] as const
-  return { ...omit(value, ...noise, 'everyMs', 'failureCount', 'queue', 'createdAt', 'updatedAt'), ...shown }
+  return {
+    ...omit(value, ...noise, 'everyMs', 'failureCount', 'noopCount', 'finished', 'queue', 'createdAt', 'updatedAt'),
+    ...shown,
+  }
 }
 
 export function scheduleExplainedBrief(value: ScheduleExplained): object {

@@ -90,8 +90,11 @@ function missed({ missed: rule = 'once', maxLatenessMs }: ScheduleDefinition): s
   }
 }
 
-function failures({ pauseAfterFailures }: ScheduleDefinition): string {
-  return pauseAfterFailures === undefined ? '' : `paused after ${counted(pauseAfterFailures, 'failure')} in a row`
+function failures({ pauseAfterFailures, maxNoop }: ScheduleDefinition): string {
+  return listed([
+    pauseAfterFailures === undefined ? '' : `paused after ${counted(pauseAfterFailures, 'failure')} in a row`,
+    maxNoop === undefined ? '' : `paused after ${counted(maxNoop, 'run')} in a row without work`,
+  ])
 }
 
 /** The effect of failures on an interval. It is a default, so it is shown apart; but few people would guess it. */

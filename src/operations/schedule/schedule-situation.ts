@@ -51,6 +51,7 @@ export function isPausedAt({ disabled, paused, deletedAt }: ScheduleView, now: n
 
 function overCode({ spec, nextDecision }: ScheduleView): ScheduleCode {
   const stopped = nextDecision?.trail.find(({ effect }) => effect === 'stopped')?.rule
+  if (stopped === 'finished') return 'finished'
   if (stopped === 'max-runs') return 'max-runs'
   if (stopped === 'end-at') return 'ended'
   if (spec.timing.at !== undefined) return 'once-over'

@@ -200,7 +200,8 @@ interface Commit {
 async function commit(context: OperationContext, reading: ReadSchedule, how: Commit): Promise<ScheduleWritten> {
   const { store, actor, fields } = context
   const { mode, now, before } = how
-  refuseStoredProgram(context, before?.spec.target, ...addedTargets(fields.schedule, before?.spec ?? {}))
+  const stored = { ...before?.spec, ...before?.spec.options }
+  refuseStoredProgram(context, before?.spec.target, ...addedTargets(fields.schedule, stored))
   const { spec, given, ifVersion, ifId, reason: why } = reading
   if (before !== null && isOtherPayload(before.spec, spec)) refuseOtherPayload(context, spec.target)
   // An invalid name is reported as a problem, and no stand-in is shown for it.

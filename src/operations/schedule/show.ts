@@ -28,9 +28,10 @@ export function nextOf({ nextDueAt, waitsFor, disabled, paused, deletedAt, zone 
 }
 
 function standing(schedule: Schedule, { paint, relative }: Sheet): string {
-  const { disabled, paused, deletedAt, failureCount, nextDueAt, waitsFor } = schedule
+  const { disabled, paused, deletedAt, failureCount, nextDueAt, waitsFor, finished } = schedule
   if (deletedAt !== null) return paint.dim(`deleted ${relative(deletedAt)}`)
   if (disabled !== null || paused !== null) return paint.yellow('paused')
+  if (finished !== null) return paint.dim(`finished: ${finished}`)
   if (failureCount > 0) return paint.red(`${failureCount} ${failureCount === 1 ? 'failure' : 'failures'} in a row`)
   if (nextDueAt === null && waitsFor === null) return paint.dim('over')
   return paint.green(waitsFor === null ? 'waiting' : 'live run')
@@ -76,6 +77,7 @@ export const scheduleShown: Facts<Schedule> = {
         oneshot === undefined ? null : `once, ${when(oneshot.at)}, until ${when(oneshot.expiresAt)}`,
     ],
     ['failures', ({ failureCount }) => (failureCount === 0 ? null : `${failureCount} in a row`)],
+    ['no-ops', ({ noopCount }) => (noopCount === 0 ? null : `${noopCount} in a row`)],
     ['runs', 'runsCount', 'count'],
     ['payload', 'payload', 'json'],
     ['tags', 'tags', 'list'],

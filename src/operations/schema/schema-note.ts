@@ -19,6 +19,8 @@ export interface Note {
   readonly hasFlags?: true
   /** A target, which workers execute. Only admins may write one that starts programs or sends secrets. */
   readonly isTarget?: true
+  /** At the command line, a text that is no JSON object is a line for sh: `{ "command": text }`. */
+  readonly isCommandLine?: true
   /** Parts may add fields to the object. */
   readonly open?: ExtensionPoint
   /** The name under which a JSON Schema defines it once, however often it occurs. */

@@ -6,7 +6,7 @@ import { offeredKinds } from './target-input.ts'
 
 const statusForm = z.union([z.int().min(100).max(599), z.string().regex(/^[1-5]xx$/)])
 
-const rules = {
+const answerRules = {
   statuses: z
     .array(statusForm)
     .min(1)
@@ -21,15 +21,21 @@ const rules = {
     .optional(),
 }
 
+const noopSays = 'The response of a run that found nothing to do, by the same rules. Such a run is marked as a no-op.'
+
+function withNoop(rules: Partial<typeof answerRules>) {
+  return z.strictObject({ ...rules, noop: z.strictObject(rules).describe(noopSays).optional() })
+}
+
 /** The form of an expectation. `expectationProblems` reports problems and knows the target's kind; a test compares the two. */
 export const expectationForm = noted(
-  z.strictObject(rules).describe('What the response must be; every given rule must hold.'),
+  withNoop(answerRules).describe('What the response must be; every given rule must hold.'),
   { id: 'Expectation' },
 )
 
 /** The rules that apply to these target kinds. */
 export function expectationOf(kinds: readonly TargetKind[]): z.ZodType {
   const names = expectationNames(offeredKinds(kinds))
-  const form = z.strictObject(Object.fromEntries(Object.entries(rules).filter(([name]) => names.includes(name))))
-  return noted(form.describe(expectationForm.description ?? ''), { id: 'Expectation' })
+  const applying = Object.fromEntries(Object.entries(answerRules).filter(([name]) => names.includes(name)))
+  return noted(withNoop(applying).describe(expectationForm.description ?? ''), { id: 'Expectation' })
 }

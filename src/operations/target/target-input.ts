@@ -128,6 +128,12 @@ export function absentIn(target: unknown, { field = 'target', folder, kinds }: T
   return problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))
 }
 
+/** Why work without a target cannot have what a worker judges. */
+export const outsideHosts = {
+  problem: 'is given, and there is no target: outside hosts execute it',
+  expected: 'a target too, which workers execute; or leave it out',
+}
+
 export function refused(field: string, problem: string, expected: string): ReadTarget {
   return { target: undefined, kind: undefined, problems: [{ field, problem, expected }] }
 }

@@ -25,13 +25,14 @@ export function checkEnd({ fence, outcome }: AttemptEnd): void {
     throw invalid('outcome', `is ${outcome === null ? 'null' : typeof outcome}`, 'an object with a kind')
   }
   const kind = checkChoice(outcome.kind, 'outcome.kind', kinds)
-  if (kind === 'success') return
+  const { noop } = outcome as { readonly noop?: unknown }
+  if (kind === 'success' && noop === undefined) return
   const { reason, retryable, holderDied, hasBegun, retryAfterMs, retryAt, until } = outcome as Readonly<
     Record<string, unknown>
   >
   const isNeeded = reasons[kind] === 'required' || (reasons[kind] === 'optional' && reason !== undefined)
   if (isNeeded && typeof reason !== 'string') throw invalid('outcome.reason', `is ${shown(reason)}`, 'a text')
-  for (const [field, value] of Object.entries({ retryable, holderDied, hasBegun })) {
+  for (const [field, value] of Object.entries({ retryable, holderDied, hasBegun, noop })) {
     if (value !== undefined && typeof value !== 'boolean')
       throw invalid(`outcome.${field}`, `is ${shown(value)}`, 'true or false')
   }

@@ -83,8 +83,9 @@ const findListed = dialects('settle find listed', {
 })
 
 /** Whether the end may write only history and a result; the lease decides finally. */
-export function mayBePlain({ outcome, scheduleId, usage, isWatched }: AttemptEnd): boolean {
-  return outcome?.kind === 'success' && !scheduleId && usage === undefined && isWatched !== true
+export function mayBePlain({ outcome, scheduleId, usage, isWatched, learned }: AttemptEnd): boolean {
+  if (outcome?.kind !== 'success' || outcome.noop === true || scheduleId) return false
+  return usage === undefined && isWatched !== true && learned === undefined
 }
 
 /**
@@ -194,8 +195,8 @@ function* settleFully(
   const verdicts = yield* judge(now, held, schedules)
   const judged = held.map((each) => ({ ...each, given: verdicts.get(each.one.runId) as Verdict }))
   const endings = judged.map(({ one: { end }, lease, outcome, given }) => {
-    const { result, usage, rateLimited } = end
-    return { ...endingOf(lease, outcome.kind, given), result, usage, rateLimited }
+    const { result, usage, rateLimited, learned } = end
+    return { ...endingOf(lease, outcome.kind, given), result, usage, rateLimited, learned }
   })
   yield* conclude(context, { now, endings, schedules })
   yield* keepResults(

@@ -33,6 +33,7 @@ export interface Ending {
   readonly result?: unknown
   readonly usage?: RunEnd['usage']
   readonly rateLimited?: RunEnd['rateLimited']
+  readonly learned?: RunEnd['learned']
 }
 
 const insertAttempts = dialects('conclude insert attempts', tables.attempt.insert())
@@ -87,9 +88,9 @@ export function* conclude(context: StoreContext, { now, endings, schedules }: Co
 }
 
 function runEndOf({ verdict: { status, reason }, ...ending }: Ending): RunEnd {
-  const { runId, ns, scheduleId, fence, outcome, result, usage, rateLimited } = ending
+  const { runId, ns, scheduleId, fence, outcome, result, usage, rateLimited, learned } = ending
   const isOver = status !== 'ready'
-  return { runId, ns, scheduleId, fence, outcome, status, isOver, reason, result, usage, rateLimited }
+  return { runId, ns, scheduleId, fence, outcome, status, isOver, reason, result, usage, rateLimited, learned }
 }
 
 function* freeDedupeKeys(over: readonly Ending[]): Step<void> {

@@ -1,6 +1,7 @@
 import type { RateLimited } from '../../core/run/expect.ts'
 import type { Usage } from '../../core/run/usage.ts'
 import type { Outcome, Verdict } from '../../core/run/verdict.ts'
+import type { AttemptEnd } from '../port.ts'
 import { lockSchedules, type ScheduleRow } from '../schedules/schedule-row.ts'
 import type { Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
@@ -27,6 +28,8 @@ export interface RunEnd {
   readonly usage?: Usage | undefined
   /** The provider's limit refused the attempt. */
   readonly rateLimited?: RateLimited | undefined
+  /** What the worker learned for parts before it wrote the end, by the name of the part. */
+  readonly learned?: AttemptEnd['learned']
 }
 
 export interface Ends<Schedule> {

@@ -135,13 +135,28 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   const settled = isRetimed ? yield* settleOldTiming(context, now, found) : found
   const { queue, isNew } = yield* queueOf(put)
   const version = found.version + 1
-  const edited = { ...reanchored(settled, spec, changed, now), spec, version, queueId: queue.id, updatedAt: now }
+  const finished = isRetimed || isOtherField(found, spec) ? null : found.finished
+  const edited = {
+    ...reanchored(settled, spec, changed, now),
+    spec,
+    version,
+    queueId: queue.id,
+    updatedAt: now,
+    finished,
+  }
   yield* one(updateSpec, found.id, JSON.stringify(spec), version, queue.id, edited.timedAt, now)
   const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
   const row = planned(edited, { now, lastRunId: lastRunId(edited, live) })
   yield* saveSchedules([row])
   yield* record(put, row, 'schedule.update', changed)
   return { answer: 'updated', schedule: scheduleViewOf(row), changed, ...(isNew && { queueCreated: true }) }
+}
+
+/** Whether the field is written by which the schedule has finished. Fields that runs have too are among the options. */
+function isOtherField({ spec: before, finished }: ScheduleRow, after: ScheduleSpec): boolean {
+  if (finished === null) return false
+  const [old, fresh] = [before, after].map((spec) => ({ ...spec, ...spec.options }) as Record<string, unknown>)
+  return canonicalJson(old?.[finished]) !== canonicalJson(fresh?.[finished])
 }
 
 /** A schedule made by hand is not overwritten by a file that happens to use its name. */

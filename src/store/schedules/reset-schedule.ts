@@ -9,7 +9,7 @@ import { lockNamedSchedule, saveSchedules } from './schedule-row.ts'
 
 /**
  * Clears the failures in a row of a schedule and asks the governor at once: a backed-off schedule is planned as if it had never
- * failed. A pause stays, even one caused by failures.
+ * failed, and one that had finished before its time begins again. A pause stays, even one caused by failures.
  */
 export function* resetSchedule(
   context: StoreContext,
@@ -20,7 +20,7 @@ export function* resetSchedule(
   if (found === null) return { answer: 'not-found' }
   const now = yield* clockNow()
   const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
-  const row = { ...found, failureCount: 0 }
+  const row = { ...found, failureCount: 0, noopCount: 0, finished: null }
   yield* saveSchedules([planned(row, { now, lastRunId: lastRunId(row, live) })])
   const { failureCount } = found
   if (actor !== undefined) {

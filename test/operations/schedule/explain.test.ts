@@ -3,7 +3,7 @@ import { type ScheduleCode, scheduleReasons } from '../../../src/operations/reas
 import { putHold } from '../../../src/store/holds/put-hold.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
-import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../../src/store/schedules/pause-schedule.ts'
 import { stop } from '../../holding.ts'
 import { actor, hour, minute, second, startAt } from '../../store/schedule-stage.ts'
 import { onEachTold } from '../explain/stage.ts'
@@ -180,6 +180,17 @@ onEachTold('explain a schedule', (told) => {
       ],
     })
     expect((await explain('never')).code).toBe('calendar-over')
+    await stage.put({ name: 'until', options: { until: { command: 'true' } } })
+    await stage.sql(`update belfry.schedule set finished = 'until', wake_at = $1 where name = 'until'`, startAt + hour)
+    await stage.store.do(pauseSchedule, 'until', { reason: 'it annoys' })
+    await stage.store.do(resumeSchedule, 'until')
+    expect(await explain('until')).toMatchObject({
+      code: 'finished',
+      sentence: 'It has finished: its `until` held after a run of it.',
+      next: null,
+      rederived: { answer: 'same' },
+      unblock: [{ command: 'belfry schedule reset until' }, { command: 'belfry schedule run until' }],
+    })
     await stage.put({ name: 'none', timing: {} })
     expect(await explain('none')).toMatchObject({
       code: 'no-timing',

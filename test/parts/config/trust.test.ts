@@ -54,6 +54,7 @@ describe('a file that would start programs', () => {
     ['the environment of the command', backupBy('{ command: [./backup.sh], env: { LD_PRELOAD: ./x.so } }')],
     ['a secret of the command', backupBy('{ command: [./backup.sh], env: { KEY: { secret: KEY } } }')],
     ['what the command reads', backupBy('{ command: [./backup.sh] }', ', payload: "$(id)"')],
+    ['a guard', backupBy('{ command: [./backup.sh] }', ', when: { command: [./ready.sh] }')],
     ['a second command', backupBy('{ command: [./backup.sh] }, onFailure: { command: [./tell.sh] }')],
   ])('needs trust again once %s is another', async (_, text) => {
     trust.give(await file(backup))

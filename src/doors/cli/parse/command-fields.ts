@@ -65,7 +65,7 @@ function fieldOf(name: string, schema: z.ZodType): Field {
   const described = descriptionOf(schema).replace(/ Null takes it away\.$/, '')
   const says = kind === 'file' ? `${described} A path, or - for stdin.` : described
   const flag = kind === 'file' ? `${flagOf(name)}-file` : flagOf(name)
-  const expected = kind === 'json' ? noteOf(inner).expected : undefined
+  const expected = kind === 'json' || kind === 'command' ? noteOf(inner).expected : undefined
   const told = { ...(choices !== undefined && { choices }), ...(expected !== undefined && { expected }) }
   return { name, flag, kind, ...told, says, isRemovable }
 }
@@ -91,6 +91,7 @@ const placeholders: Readonly<Record<FieldKind, string>> = {
   boolean: '',
   list: 'a,b',
   json: 'json',
+  command: 'line',
 }
 
 const placeholderLengthMax = 30

@@ -102,6 +102,11 @@ function whyUnread({ code, message }: NodeJS.ErrnoException): string {
   }
 }
 
+/** Whether the text of a target's flag is a line for sh: not JSON, a file with it, or stdin. */
+export function isLine(text: string): boolean {
+  return !/^(?:[{@]|-$|null$)/.test(text)
+}
+
 /** The values of a flag. A text that is no number is passed on: the verb's schema reports it best. */
 export async function readValue(
   field: Field,
@@ -118,7 +123,8 @@ export async function readValue(
   }
   if (kind === 'integer' || kind === 'number') return numberOf(kind, text)
   if (kind === 'file') return texts.of(flag, text, problems)
-  if (kind !== 'json') return text
+  if (kind === 'command' && isLine(text)) return { command: text }
+  if (kind !== 'json' && kind !== 'command') return text
   const found = await texts.behind(flag, text, problems)
   const form = field.expected ?? `JSON such as '{"day":"today"}' or '"a text"'`
   const expected = `${form}, @FILE, or - for stdin`

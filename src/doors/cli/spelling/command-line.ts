@@ -4,6 +4,7 @@ import { type AnyOperation, commandOf } from '../../../operations/operation.ts'
 import { noteOf } from '../../../operations/schema/schema-note.ts'
 import { shellWord } from '../../../operations/shell-words.ts'
 import { argumentsOf, type Field, fieldsOf, flagOf } from '../parse/command-fields.ts'
+import { isLine } from '../parse/read-value.ts'
 import { targetText } from '../parse/target-flags.ts'
 
 type Paths = Readonly<Record<string, string>>
@@ -28,10 +29,18 @@ export function commandLine(
     const parts = partsText(offered, name, value)
     if (parts !== null) return parts
     const { kind, flag = flagOf(name) } = known.get(name) ?? {}
+    if (kind === 'command') return [`${flag} ${shellWord(lineOf(value) ?? JSON.stringify(value))}`]
     return kind === 'json' ? [`${flag} ${shellWord(JSON.stringify(value))}`] : flagText(flag, value)
   })
   const unset = removed.length === 0 ? [] : [`--unset ${removed.join(',')}`]
   return ['belfry', ...commandOf(operation), ...words, ...flags, ...unset, ...targetText(input.target)].join(' ')
+}
+
+/** The line for sh, where the target is nothing else. */
+function lineOf(target: unknown): string | undefined {
+  const { command, ...others } = target as Readonly<Record<string, unknown>>
+  const isAlone = typeof command === 'string' && Object.keys(others).length === 0
+  return isAlone && isLine(command) ? command : undefined
 }
 
 /** An object as the flags of its fields, where each field has one. */

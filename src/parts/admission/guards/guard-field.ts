@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { isRecord } from '../../../core/json/record.ts'
+import { type AnswerRules, expectationProblems } from '../../../core/run/expect.ts'
+import type { Target } from '../../../core/target.ts'
+import type { AddedField, AddedFieldContext } from '../../../operations/fields/added-fields.ts'
+import { noteSizes } from '../../../operations/fields/payload-size.ts'
+import { noted } from '../../../operations/schema/schema-note.ts'
+import { expectationOf } from '../../../operations/target/expectation-form.ts'
+import { targetInWords } from '../../../operations/target/target-in-words.ts'
+import { offeredKinds, outsideHosts, type TargetInput, targetOf } from '../../../operations/target/target-input.ts'
+import type { TargetKind } from '../../../targets/kind.ts'
+
+/** A guard as it is given: a target, and beside it what its answer must be for a yes. */
+export type GuardInput = TargetInput & { readonly expect?: AnswerRules | undefined }
+
+/** A guard as it is stored. */
+export type Guard = Target & { readonly expect?: AnswerRules }
+
+declare module '../../../core/added.ts' {
+  interface AddedToSchedule {
+    readonly when: AddedType<Guard, GuardInput>
+    readonly until: AddedType<Guard, GuardInput>
+  }
+  interface AddedToRun {
+    readonly when: AddedType<Guard, GuardInput>
+  }
+}
+
+/** The target of a guard, for its executor. */
+export function targetOfGuard({ expect: _, ...target }: Guard): Target {
+  return target
+}
+
+function guardForm(kinds: readonly TargetKind[]): z.ZodType {
+  const expect = expectationOf(kinds).describe(
+    'What the answer must be for a yes. Default: exit code 0, a 2xx status or true.',
+  )
+  const forms = offeredKinds(kinds).map(({ form }) => form.extend({ expect: expect.optional() }))
+  return noted(z.union(forms).describe('A target whose answer is a yes or a no.'), { id: 'Guard' })
+}
+
+function guardField(says: string, clause: string): AddedField {
+  const expected = `an object, such as {"command":"test -f ready"} or {"http":{"url":"https://example.org/open"}}`
+  const given = z.unknown().refine((value) => value !== null)
+  return {
+    input: noted(given, { form: guardForm, isTarget: true, isCommandLine: true, expected }).describe(says),
+    output: noted(z.record(z.string(), z.unknown()), { form: guardForm }),
+    read: readGuard,
+    unfit: (_: Guard, { target }) => (target == null ? outsideHosts : null),
+    inWords: (guard: Guard, kinds) => targetInWords(targetOfGuard(guard), kinds),
+    clause,
+  }
+}
+
+/** Whether a run may start. */
+export const when = guardField(
+  'Ask this target before a run starts, for 10s at most: exit code 0, a 2xx status or true starts it; exit code 1, another status or false skips it; anything else is a failed attempt.',
+  'starts only when a guard says yes:',
+)
+
+/** Whether a schedule is to end. */
+export const until: AddedField = {
+  ...guardField(
+    'Ask this target after each completed run, for 10s at most: exit code 0, a 2xx status or true ends the schedule.',
+    'ends when a guard says yes:',
+  ),
+  isCopied: true,
+}
+
+/** Reads a guard, and reports everything that is wrong with it. */
+function readGuard(value: unknown, { problems, ...place }: AddedFieldContext): Guard | undefined {
+  const { expect, ...given } = isRecord(value) ? value : {}
+  const { target, kind, problems: found } = targetOf(isRecord(value) ? given : value, place)
+  problems.push(...found)
+  if (expect !== undefined) {
+    for (const problem of expectationProblems(expect, kind)) {
+      problems.push({ ...problem, field: `${place.field}.${problem.field}` })
+    }
+    if (isRecord(expect) && expect.noop !== undefined) {
+      const field = `${place.field}.expect.noop`
+      problems.push({ field, problem: 'means nothing for a guard', expected: 'leave it out' })
+    }
+  }
+  if (target == null) return undefined
+  const guard = { ...target, ...(expect !== undefined && { expect: expect as AnswerRules }) }
+  noteSizes({ [place.field]: guard }, problems, [place.field])
+  return guard
+}
