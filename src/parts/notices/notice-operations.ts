@@ -39,8 +39,8 @@ export const notify = operation({
   idempotent: true,
   begins: true,
   command: ['notify'],
-  says: 'Says who is told of what fails in the whole namespace, where no schedule or queue says it; null takes one away.',
-  request: 'a wish to be told',
+  says: 'Set the receivers of notifications for the namespace; those of a schedule or a queue come first. Null removes one.',
+  request: 'a change of receivers',
   effect: 'write',
   rehearses: true,
   scope: 'admin',
@@ -60,9 +60,9 @@ export const notify = operation({
   async judge({ store, actor, folder, kinds }, { value, problems: found }) {
     const problems: Problem[] = [...found]
     const patch = notifyPatchOf(value, { folder, kinds, problems })
-    refuse('The wish to be told', problems)
+    refuse('The change of receivers', problems)
     return inWordsOf(
-      'The wish to be told',
+      'The change of receivers',
       (problem) => problem,
       () => store.do(setNotify, patch, { actor }),
     )
@@ -78,7 +78,7 @@ export const notifyTest = operation({
   noun: 'store',
   verb: 'notifyTest',
   command: ['notify', 'test'],
-  says: 'Sends a test notification for each event that has a receiver, to check that it arrives.',
+  says: 'Send a test notification for each event that has a receiver, to check that it arrives.',
   request: 'a test of notifications',
   effect: 'write',
   scope: 'operate',
@@ -151,7 +151,7 @@ async function othersIn(store: OperationContext['store'], event: NoticeEvent | u
   return '; a receiver that only a schedule names is tested with: belfry notify test --schedule NAME'
 }
 
-/** Who is told of what, and what was told. */
+/** The receivers of the namespace, and the last notifications. */
 export interface Notices {
   readonly notify: Notify
   readonly told: readonly NoticeView[]
@@ -161,14 +161,14 @@ export interface Notices {
 const noticeSaid = outputOf<NoticeView>()(
   z
     .strictObject({
-      event: z.enum(noticeEvents).describe('What was told.'),
-      schedule: text('The schedule that it was about.').nullable(),
-      queue: text('The queue that it was about, where the work was of no schedule.').nullable(),
-      at: instantOutput('When it was told last.'),
-      suppressed: count('How many were held back since then.'),
-      isOpen: flag('Whether its end has not been told.'),
+      event: z.enum(noticeEvents).describe('The event of the notification.'),
+      schedule: text('The schedule that it is about.').nullable(),
+      queue: text('The queue that it is about, where the work has no schedule.').nullable(),
+      at: instantOutput('When the last one was sent.'),
+      suppressed: count('How many were suppressed since then.'),
+      isOpen: flag('Whether it has not recovered since then.'),
     })
-    .describe('What was told last of a schedule or a queue.'),
+    .describe('The last notification of an event about a schedule or a queue.'),
 )
 
 const place = noted(
@@ -180,8 +180,8 @@ export const notices = operation({
   noun: 'store',
   verb: 'notices',
   command: ['notices'],
-  says: 'Shows who is told of what fails in the whole namespace, and what was told last of each schedule and queue, a page at a time.',
-  request: 'a look at notices',
+  says: 'Show the receivers of the namespace and the last notifications about each schedule and queue, a page at a time.',
+  request: 'a list of notifications',
   effect: 'read',
   scope: 'read',
   input: z.strictObject({
@@ -192,8 +192,8 @@ export const notices = operation({
   output: outputOf<Notices>()(
     z.strictObject({
       notify: notifyAnswered,
-      told: z.array(noticeSaid).describe('What was told last, the newest first.'),
-      next: text('Where the list goes on: the before of the next page.').nullable(),
+      told: z.array(noticeSaid).describe('The last notifications, newest first.'),
+      next: text('The before of the next page.').nullable(),
     }),
   ),
   errors: ['invalid'],

@@ -12,7 +12,7 @@ import { overdueDuty } from './overdue-duty.ts'
 import { receiverFields } from './receivers.ts'
 import { sweepNotices } from './sweep-notices.ts'
 
-/** Notices: who is told of what fails, was parked, is overdue or has recovered. Each is a run that sends it. */
+/** Notifications about work that failed, was parked, is overdue or has recovered. Each is a run that sends it. */
 export const notices = {
   name: 'notices',
   migrations: [tables, receiversMoved],

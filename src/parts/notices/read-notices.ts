@@ -29,7 +29,7 @@ export interface NotifySetting {
 
 export interface NoticePage {
   readonly told: readonly NoticeView[]
-  /** Where the list goes on; `null` at its end. */
+  /** The `before` of the next page; `null` on the last one. */
   readonly next: string | null
 }
 
@@ -38,15 +38,15 @@ export interface NoticeView {
   /** The name of the schedule it is about; `null` where it is about a queue. */
   readonly schedule: string | null
   readonly queue: string | null
-  /** When it was told last. */
+  /** When the last one was sent. */
   readonly at: number
-  /** How many were held back since then. */
+  /** How many were suppressed since then. */
   readonly suppressed: number
-  /** It was told, and its end has not been. */
+  /** Whether it has not recovered since then. */
   readonly isOpen: boolean
 }
 
-/** The place of a notice in the list: when it was told last, what it is about, and of which event. */
+/** The place of a notification in the list: when the last one was sent, what it is about, and its event. */
 export type NoticeCursor = readonly [lastAt: number, subject: string, subjectId: number, event: string]
 
 export const noticeCursorExpected = 'the `next` of the page before'

@@ -24,7 +24,7 @@ declare module '../../core/added.ts' {
   interface AddedToQueue extends ReceiverTypes {}
 }
 
-/** What each receiver is told of, and the words before it in the sentences about a schedule. */
+/** The event of each receiver, and the words before it in the sentences about a schedule. */
 const receivers: Readonly<Record<NotifyField, { readonly says: string; readonly clause: string }>> = {
   onFailure: {
     says: 'Notify this target when a run has failed for good: {message kinds}.',

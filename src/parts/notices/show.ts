@@ -23,24 +23,24 @@ export function showNotifyWritten({ answer, notify }: NotifyWritten, sheet: Shee
 const sentColumns: readonly Column<NotifyTested['sent'][number]>[] = [
   ['EVENT', 'event', 'text'],
   ['RUN', 'run', 'text'],
-  ['HAS IT ARRIVED?', ({ run }, { command }) => command('run', 'wait', run)],
+  ['TO SEE WHETHER IT ARRIVED', ({ run }, { command }) => command('run', 'wait', run)],
 ]
 
 export function showNotifyTested({ sent }: NotifyTested, { table }: Sheet): string {
   return table(sentColumns, sent)
 }
 
-const toldColumns: readonly Column<Notices['told'][number]>[] = [
+const lastColumns: readonly Column<Notices['told'][number]>[] = [
   ['EVENT', ({ event }, { paint }) => (event === 'recover' ? paint.green : paint.red)(event)],
-  ['OF', ({ schedule, queue }) => plainText(schedule === null ? `queue ${queue ?? ''}` : `schedule ${schedule}`)],
-  ['TOLD', 'at', 'when'],
-  ['', ({ suppressed }) => (suppressed === 0 ? null : `${suppressed} held back since`)],
-  ['', ({ isOpen }) => (isOpen ? 'goes on' : null)],
+  ['ABOUT', ({ schedule, queue }) => plainText(schedule === null ? `queue ${queue ?? ''}` : `schedule ${schedule}`)],
+  ['SENT', 'at', 'when'],
+  ['', ({ suppressed }) => (suppressed === 0 ? null : `${suppressed} suppressed since`)],
+  ['', ({ isOpen }) => (isOpen ? 'not recovered' : null)],
 ]
 
 export function showNotices({ notify, told }: Notices, sheet: Sheet): string {
-  const head = `Who is told of what fails in this namespace, where no schedule or queue says it:\n${shown(notify, sheet)}`
-  if (told.length === 0) return `${head}\nNothing was told yet.`
-  const all = sheet.paint.dim(`the notices themselves: ${sheet.command('run', 'list', '--queue', 'notices')}`)
-  return [head, sheet.table(toldColumns, told), all].join('\n')
+  const head = `Receivers of this namespace, for schedules and queues that have none:\n${shown(notify, sheet)}`
+  if (told.length === 0) return `${head}\nNo notifications were sent yet.`
+  const all = sheet.paint.dim(`the runs that sent them: ${sheet.command('run', 'list', '--queue', 'notices')}`)
+  return [head, sheet.table(lastColumns, told), all].join('\n')
 }
