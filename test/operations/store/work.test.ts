@@ -312,6 +312,7 @@ inEachWard((ward) => {
             subject: 'out side',
             state: 'note',
             says: expect.stringContaining('outside hosts, which lease through a door'),
+            next: `Lease them as an outside host: belfry sched lease HOST --queue 'out side'. Or enqueue them again with a target, and cancel these. See them: belfry run list --status ready --queue 'out side'`,
           },
         ],
       })

@@ -68,7 +68,12 @@ function ofLane(lane: LaneBeyond, inspection: Inspection): Finding {
   const see = `See them: ${belfryCommand('run', 'list', '--status', 'ready', '--queue', queue)}`
   if (kind === null) {
     const says = `${runs} without a target ${is} ready for outside hosts, which lease through a door.`
-    return note(queue, says, `Enqueue them again with a target, and cancel these. ${see}`)
+    const lease = belfryCommand('sched', 'lease', 'HOST', '--queue', queue)
+    return note(
+      queue,
+      says,
+      `Lease them as an outside host: ${lease}. Or enqueue them again with a target, and cancel these. ${see}`,
+    )
   }
   const need = name === null ? `a worker for ${kind} targets` : `the ${kind} ${JSON.stringify(name)}`
   const whom = canExecute(needOf(lane), inspection.can) ? ' for that queue' : ''
