@@ -101,8 +101,7 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   'store.repaired': { level: 'warn', say: ({ sentence }) => sentence },
   'store.unavailable': {
     level: 'error',
-    say: ({ doing, error }) =>
-      `The store did not answer while ${doing}; retrying: ${error.message.replace(/\.$/, '')}.`,
+    say: ({ doing, error }) => `The store did not answer (${doing}); retrying: ${error.message.replace(/\.$/, '')}.`,
   },
   'store.back': { level: 'warn', say: ({ afterMs }) => `The store answers again, after ${span(afterMs)}.` },
   'store.hears': {

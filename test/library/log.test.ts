@@ -46,7 +46,7 @@ const samples: Omit<EngineEvents, 'note.found'> = {
     because: 'ended',
   },
   'store.repaired': { what: 'chain', subject: 'schedule s', sentence: 'It was mended.' },
-  'store.unavailable': { doing: 'firing', error },
+  'store.unavailable': { doing: 'reclaim', error },
   'store.back': { afterMs: 5_000 },
   'store.hears': { hears: false },
   'clock.jumped': { byMs: -7_200_000 },
@@ -105,6 +105,12 @@ describe('the log', () => {
       expect(line.msg).not.toMatch(/undefined|NaN|\[object/)
       expect(line.level).toBe(pino.levels.values[lines[name].level])
     }
+  })
+
+  it('names the loop of the worker that the store did not answer', () => {
+    expect(lines['store.unavailable'].say({ doing: 'reclaim', error })).toBe(
+      'The store did not answer (reclaim); retrying: broken.',
+    )
   })
 
   it('is silent from a level on, and wholly where nobody wants it', () => {
