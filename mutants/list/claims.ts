@@ -349,7 +349,11 @@ export const claims: readonly Mutant[] = [
     hazard: 'A queue whose stored policy cannot be read runs with the default one instead of not at all.',
     edits: [
       ['parsePolicy', '(policy as Policy) : null', '(policy as Policy) : { maxConcurrent: 5 } as Policy'],
-      ['parsePolicy', 'and reports why.\n    return null', 'and reports why.\n    return { maxConcurrent: 5 } as Policy'],
+      [
+        'parsePolicy',
+        'and reports why.\n    return null',
+        'and reports why.\n    return { maxConcurrent: 5 } as Policy',
+      ],
     ],
     suites: ['test/store/set-queue.test.ts', 'test/store/lease.test.ts'],
   },
