@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An outside host: leases work over HTTP, renews it while it works, and says how it ended.
+"""An outside host: leases runs over HTTP, renews its leases while it works, and reports how each run ended.
 
     BELFRY_URL=http://127.0.0.1:4747 BELFRY_TOKEN=$(cat .belfry/token) ./host.py NAME [QUEUE]
 
@@ -16,10 +16,12 @@ import uuid
 
 URL = os.environ.get("BELFRY_URL", "http://127.0.0.1:4747")
 TOKEN = os.environ["BELFRY_TOKEN"]
+# Shorter than the timeout of a request.
+WAIT = "20s"
 
 
 class Refused(Exception):
-    """What Belfry refused, with its code: `conflict` is a lease that is over."""
+    """A refusal by Belfry, with its code: `conflict` means that the lease is over."""
 
     def __init__(self, problem):
         super().__init__(problem.get("detail"))
@@ -40,16 +42,21 @@ def ask(verb, body):
 
 
 def patiently(verb, body):
-    """The same, for as long as the server cannot be reached. Only what may be asked twice is asked so."""
+    """Asks again until the server answers. Use it only for requests that may be sent twice."""
     while True:
         try:
             return ask(verb, body)
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.5)
+        except Refused as refusal:
+            # The server is stopping, or too many calls are waiting.
+            if refusal.code != "unavailable":
+                raise
+            time.sleep(0.5)
 
 
 def keep(lease, lasts, over):
-    """Renews a lease at a third of its time until the work is over; sets `over` when it is not ours any more."""
+    """Renews a lease at a third of its length until the work has ended; sets `over` when the lease is lost."""
     while not over.wait(lasts / 3):
         try:
             if patiently("renew", {"lease": lease})["cancelRequestedAt"] is not None:
@@ -59,7 +66,7 @@ def keep(lease, lasts, over):
 
 
 def work(run, over):
-    """Your work. It looks at `over` now and then: when that is set, somebody wants it to stop."""
+    """Your work. Check `over` now and then, and stop when it is set."""
     payload = run.get("payload") or {}
     over.wait(payload.get("ms", 0) / 1000)
     if payload.get("fails"):
@@ -75,14 +82,14 @@ def execute(run):
         say("begin", run)
         end = ("complete", {"lease": run["lease"], "result": work(run, over)})
         say("done", run)
-    except Exception as error:  # Whatever went wrong with the work is told, and tried again.
+    except Exception as error:  # A failure is reported, and the run is tried again.
         end = ("release", {"lease": run["lease"], "failed": True, "reason": str(error)[:500] or "unknown"})
     finally:
         over.set()
     try:
         patiently(*end)
     except Refused as refusal:
-        # Somebody else has it by now, or an answer of ours was lost on its way. Both are known to Belfry.
+        # The lease was reclaimed, or an earlier report arrived and its answer was lost. Belfry has recorded either.
         print(f"{run['runId']}: {refusal}", file=sys.stderr)
 
 
@@ -94,13 +101,11 @@ def say(what, run):
 def main():
     name, queue = sys.argv[1], (sys.argv[2:] or ["default"])[0]
     while True:
-        # The key makes it safe to ask again when the answer was lost: the same request is granted once.
-        asked = {"host": name, "queue": queue, "limit": 1, "requestKey": uuid.uuid4().hex}
-        leases = patiently("lease", asked)["leases"]
-        for run in leases:
+        # The server answers when there is work, or after `wait`. `requestKey` makes it safe to ask again when an answer was
+        # lost: the same request is granted once.
+        asked = {"host": name, "queue": queue, "limit": 1, "wait": WAIT, "requestKey": uuid.uuid4().hex}
+        for run in patiently("lease", asked)["leases"]:
             execute(run)
-        if not leases:
-            time.sleep(0.1)
 
 
 if __name__ == "__main__":
