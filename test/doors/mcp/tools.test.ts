@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { chosenTools, defaultTools, toolSets } from '../../../src/doors/mcp/tool-sets.ts'
 import { toolsFor } from '../../../src/doors/mcp/tools.ts'
@@ -63,4 +64,10 @@ describe('the inputs of tools', () => {
       expect(Object.keys(inputSchema.properties ?? {})).toEqual(expect.arrayContaining(once))
     }
   })
+})
+
+it('docs/mcp.md names every tool set, and no other', () => {
+  const text = readFileSync(new URL('../../../docs/mcp.md', import.meta.url), 'utf8')
+  const sets = /^A set is (.+?)\. /m.exec(text)?.[1]?.matchAll(/`(\w+)`/g) ?? []
+  expect([...sets].map(([, name]) => name).sort()).toEqual(Object.keys(toolSets).sort())
 })
