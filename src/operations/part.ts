@@ -9,7 +9,7 @@ import type { HealthCheck } from './store/health-check.ts'
 export interface RunOrigin {
   /** Why such a run exists. */
   readonly sentence: (run: Pick<RunView, 'scheduleId' | 'payload'>) => string
-  /** How it was requested, for its timeline: `by a routine`. */
+  /** How it was requested, for its timeline: `by hand`. */
   readonly asked: string
   /** What such a run is about, beyond its target. */
   readonly about?: (run: { readonly payload?: unknown }) => string

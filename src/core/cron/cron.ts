@@ -3,7 +3,7 @@ import { type Calendar, compile } from './calendar.ts'
 import { type ClockMark, clockMark } from './clock-mark.ts'
 import { describe } from './describe.ts'
 import { nextFiring, previousFiring } from './firing.ts'
-import { longestGapMs } from './gap.ts'
+import { longestGapMs } from './longest-gap.ts'
 import { type ParsedCron, parse } from './parse.ts'
 import { type Zone, zoneOf } from './zone.ts'
 

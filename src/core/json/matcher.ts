@@ -8,7 +8,7 @@ import { isRecord } from './record.ts'
 /** The expected values of an event, by path. */
 export type Match = Readonly<Record<string, unknown>>
 
-/** Which events a routine takes. Fields that are not given do not matter. */
+/** Which events match. Fields that are not given do not matter. */
 export interface EventRules {
   readonly type?: readonly string[] | undefined
   readonly match?: Match | undefined
@@ -26,7 +26,7 @@ const choicesMax = 1_000
 /** How many characters of a text a pattern reads: many rules over long texts would block the process. */
 const judgedCharactersMax = 10_000
 
-/** Whether a routine takes an event; if not, the reason names the first rule that fails. */
+/** Whether an event matches; if not, the reason names the first rule that fails. */
 export function matchEvent({ rules, event }: MatchInput): Matching {
   const reason = typeDifference(rules.type, event.type) ?? payloadDifference(rules.match ?? {}, event.payload)
   return reason === null ? { matched: true } : { matched: false, reason: reasonText(reason) }

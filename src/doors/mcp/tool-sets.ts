@@ -30,7 +30,7 @@ export const toolSets: Readonly<Record<string, readonly string[]>> = {
   ),
 }
 
-/** The tools that a text such as `default,routine,run_output` names. Of a set only the tools within the scope are offered; a single tool beyond the scope is a problem, because its absence would be unexplained. */
+/** The tools that a text such as `default,queue,run_output` names. Of a set only the tools within the scope are offered; a single tool beyond the scope is a problem, because its absence would be unexplained. */
 export function chosenTools(
   text: string | undefined,
   { scope, field, problems }: { readonly scope: Scope; readonly field: string; readonly problems: Problem[] },
