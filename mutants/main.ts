@@ -6,7 +6,7 @@
  *
  * The named suites of a breakage are asked first, and all the others before it is called a survivor.
  */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -17,7 +17,7 @@ import { Copy } from './copy.ts'
 import { type Court, type Judged, judge } from './judge.ts'
 import { mutants } from './list/all.ts'
 import { type Mutant, suitesOf } from './mutant.ts'
-import { lineOf, pageOf } from './page.ts'
+import { lineOf, pageOf, rowsOf } from './page.ts'
 import { suiteText } from './tests.ts'
 
 const { values } = parseArgs({
@@ -111,10 +111,13 @@ if (values.list) {
   console.log(`\n${caught} of ${judged.length} caught in ${(conditions.seconds / 60).toFixed(1)} minutes`)
   for (const one of failed) console.log(lineOf(one))
   if (values.json !== undefined) writeFigures(values.json, { conditions, judged })
-  // A page of some of them would seem to be a page of all.
-  if (values.docs && judged.length === mutants.length) {
-    writeFileSync(join(repository, 'docs/mutants.md'), pageOf(judged))
-    writeFigures(join(repository, 'docs/figures/mutants.json'), { conditions, mutants: judged.length, caught })
+  if (values.docs) {
+    const page = join(repository, 'docs/mutants.md')
+    const ids = mutants.map(({ id }) => id)
+    writeFileSync(page, pageOf(rowsOf(ids, judged, readFileSync(page, 'utf8'))))
+    // Figures of some of them would seem to be figures of all.
+    if (judged.length === mutants.length)
+      writeFigures(join(repository, 'docs/figures/mutants.json'), { conditions, mutants: judged.length, caught })
   }
   process.exitCode = failed.length === 0 && judged.length === picked.length ? 0 : 1
 }

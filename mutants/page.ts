@@ -10,12 +10,20 @@ This page is written by \`npm run mutants -- --docs\`; the last column names the
 `
 
 /** The page that tells what was broken and who noticed. */
-export function pageOf(judged: readonly Judged[]): string {
-  const rows = judged.map(({ id, hazard, fate, by, file }) => {
-    const caught = fate.startsWith('caught') ? `${by} (\`${file}\`)` : fate
-    return `| \`${id}\` | ${cell(hazard)} | ${cell(caught)} |`
-  })
+export function pageOf(rows: readonly string[]): string {
   return `${opening}| mutant | what is broken | caught by |\n|---|---|---|\n${rows.join('\n')}\n`
+}
+
+/** The rows of all mutants in their order: new ones for those that were judged, and the others as the page has them. */
+export function rowsOf(ids: readonly string[], judged: readonly Judged[], page: string): string[] {
+  const known = new Map(page.split('\n').map((line) => [/^\| `([^`]+)` \|/.exec(line)?.[1], line]))
+  const fresh = new Map(judged.map((one) => [one.id, rowOf(one)]))
+  return ids.flatMap((id) => fresh.get(id) ?? known.get(id) ?? [])
+}
+
+function rowOf({ id, hazard, fate, by, file }: Judged): string {
+  const caught = fate.startsWith('caught') ? `${by} (\`${file}\`)` : fate
+  return `| \`${id}\` | ${cell(hazard)} | ${cell(caught)} |`
 }
 
 function cell(text: string): string {

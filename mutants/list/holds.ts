@@ -4,6 +4,24 @@ import { conformance, type Mutant } from '../mutant.ts'
 /** Holds that let something start. Those on a queue and on everything are among the claims. */
 export const holds: readonly Mutant[] = [
   {
+    id: 'blocked-account-is-leased',
+    hazard: 'A run of a blocked account starts.',
+    edits: [['laneHold', "case when n.account <> '' then", "case when n.account = '' then"]],
+    suites: ['test/store/lane-holds.test.ts'],
+  },
+  {
+    id: 'closed-calendar-is-leased',
+    hazard: 'A run of a closed calendar starts.',
+    edits: [['laneHold', "case when n.calendar <> '' then", "case when n.calendar = '' then"]],
+    suites: ['test/store/lane-holds.test.ts'],
+  },
+  {
+    id: 'occurrence-under-a-spent-budget-fires',
+    hazard: 'A hold that skips occurrences lets them fire, and money is spent that is not there.',
+    edits: [['fireDue', 'found.some(({ skips }) => skips !== null)', 'found.length === 0']],
+    suites: ['test/store/lane-holds.test.ts'],
+  },
+  {
     id: 'hold-waits-for-no-lease',
     hazard:
       'On PostgreSQL a stop is answered while leases are under way that have not seen it, and work starts after it.',
