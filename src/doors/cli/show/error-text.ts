@@ -33,7 +33,7 @@ export function errorText(error: BelfryError, asked: TypedCommand, paint: Paint)
   if (problems.length === 0) return [`${paint.red('error:')} ${error.message}`, ...hint].join('\n')
   const { subject = 'The command' } = error.details ?? {}
   const rows = problems.flatMap(({ field, problem, expected }) => [
-    [paint.bold(typed.field(field)), typed.text(problem)],
+    [paint.bold(typed.field(field)), typed.text(problem, field)],
     ['', paint.dim(`expected: ${asked.spell(typed.text(expected))}`)],
   ])
   return [`${paint.red('error:')} ${String(subject)} is refused.`, indented(columns(null, rows)), ...hint].join('\n')
