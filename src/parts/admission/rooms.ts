@@ -1,8 +1,9 @@
 import type { Part } from '../../part.ts'
+import { calendars } from './calendars/part.ts'
 import { overview } from './overview/part.ts'
 
 /**
  * Admission: may it start now? Each room is a part of its own. Under a lease they are asked in this order: first the guards, which
  * depend on the run alone, then what reserves.
  */
-export const admission = [overview] as const satisfies readonly Part[]
+export const admission = [calendars, overview] as const satisfies readonly Part[]

@@ -11,6 +11,7 @@ import { deaths } from './0013-deaths.ts'
 import { newestFirst } from './0014-newest-first.ts'
 import { holds } from './0016-holds.ts'
 import { lanes } from './0018-lanes.ts'
+import { calendars } from './0020-calendars.ts'
 import type { Migration } from './migration.ts'
 
 const ofKernel: readonly Migration[] = [
@@ -26,6 +27,7 @@ const ofKernel: readonly Migration[] = [
   newestFirst,
   holds,
   lanes,
+  calendars,
 ]
 
 /** The migrations of the kernel and of the parts, by number. */
