@@ -53,6 +53,7 @@ function overCode({ spec, nextDecision }: ScheduleView): ScheduleCode {
   const stopped = nextDecision?.trail.find(({ effect }) => effect === 'stopped')?.rule
   if (stopped === 'max-runs') return 'max-runs'
   if (stopped === 'end-at') return 'ended'
+  if (stopped === 'calendar') return 'never-open'
   if (spec.timing.at !== undefined) return 'once-over'
   return spec.timing.cron === undefined ? 'no-timing' : 'calendar-over'
 }

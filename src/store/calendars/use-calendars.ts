@@ -122,7 +122,12 @@ export function* askAfterChange({ ns }: StoreContext, { all: isAll }: { readonly
 export function* rewriteClosings(context: StoreContext, calendar: string, now: number): Step<number> {
   const uses = (yield* all(lockUses, context.ns)).map((row) => tables.calendar_use.read(row))
   const concerned = uses.filter((use) => use.calendar.split(',').some((name) => name.replace(/^!/, '') === calendar))
-  for (const use of concerned) yield* writeClosings(context, use, now)
+  for (const use of concerned) {
+    if (!(yield* writeClosings(context, use, now))) continue
+    const whose = use.scope === 'calendar' ? 'runs' : use.scope === 'queue' ? `queue ${use.subject}` : 'the namespace'
+    const problem = `leaves ${use.calendar}, which ${whose} follow${use.scope === 'calendar' ? '' : 's'}, without a common opening within 400 days`
+    throw invalid('open', problem, 'hours in which they are open together')
+  }
   return concerned.length
 }
 

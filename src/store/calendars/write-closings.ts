@@ -39,9 +39,9 @@ type HoldRow = RowOf<typeof tables.hold>
 
 /**
  * Writes the closings of a locked use as holds: those that are right stay, others are moved, added or deleted. A calendar that does not
- * exist is closed.
+ * exist is closed. Answers whether its calendars, which all exist, do not open together within 400 days.
  */
-export function* writeClosings(context: StoreContext, use: CalendarUse, now: number): Step<void> {
+export function* writeClosings(context: StoreContext, use: CalendarUse, now: number): Step<boolean> {
   const names = use.calendar.split(',')
   const calendars = yield* calendarsFound(context, names)
   const missing = names.filter((name) => !calendars.some((found) => found.name === nameIn(name)))
@@ -61,6 +61,7 @@ export function* writeClosings(context: StoreContext, use: CalendarUse, now: num
   const last = wanted.at(-1)
   const writtenUntil = last?.until === null ? last.from : now + openingHorizonMs / 2
   yield* run(markWritten, context.ns, scope, subject, writtenUntil)
+  return missing.length === 0 && wanted[0]?.until === null && wanted[0].from <= now
 }
 
 /** The hold of a closing: it begins with it, both are in force, or both have no end. */
