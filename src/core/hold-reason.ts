@@ -11,6 +11,8 @@ export interface HoldReason {
   readonly unblocks: string
   /** What explain says about held work. Default: the hold by its id, author and note. */
   readonly sentence?: (hold: Hold) => string
+  /** Whether a person may run a schedule now in spite of it, with `--force`. */
+  readonly isForced?: true
   /** How a person ends this hold, and the words of the command. Default: lifts it by its id. */
   readonly lift?: (hold: Hold) => { readonly what: string; readonly words: readonly string[] }
 }
@@ -32,6 +34,16 @@ export const kernelHoldReasons = {
     sentence: ({ subject, note }) => `Its queue ${subject} is paused${because(note)}.`,
     lift: ({ subject }) => ({ what: 'Resume the queue.', words: ['queue', 'resume', subject] }),
   },
+  calendar: {
+    code: 'calendar',
+    firing: 'waits',
+    says: 'A calendar is closed: runs wait until it opens; occurrences of schedules are planned for open hours.',
+    unblocks:
+      'It opens by itself. Or give it other hours: `belfry calendar put`; or `belfry schedule run NAME --force`.',
+    sentence: calendarSentence,
+    lift: calendarLift,
+    isForced: true,
+  },
   hold: {
     code: 'hold',
     firing: 'waits',
@@ -39,6 +51,28 @@ export const kernelHoldReasons = {
     unblocks: 'Lift the hold, or wait for its end.',
   },
 } as const satisfies Readonly<Record<string, HoldReason>>
+
+/** The note of such a hold names the calendars that keep the work: `office`, or `!night` where night must be over. */
+function calendarSentence({ scope, subject, note, until }: Hold): string {
+  const whose = scope === 'queue' ? ` of queue ${subject}` : scope === 'namespace' ? ' of the namespace' : ''
+  const each = (note ?? subject).split(', ').map((use) => {
+    return use.startsWith('!') ? `${bare(use)}${whose} is open, and must be closed` : `${use}${whose} is closed`
+  })
+  const late = until === null ? '; no worker has written yet when that ends' : ''
+  return `Calendar ${each.join(', and ')}${late}.`
+}
+
+function calendarLift({ note }: Hold) {
+  const [use = ''] = (note ?? '').split(', ')
+  const name = bare(use)
+  if (use !== name) return { what: 'Or give it other hours.', words: ['calendar', 'show', name] }
+  const what = `Or open it now; \`belfry calendar revert ${name}\` takes that back.`
+  return { what, words: ['calendar', 'put', name, '--open', 'mon-sun 00:00-24:00'] }
+}
+
+function bare(use: string): string {
+  return use.replace(/^!/, '')
+}
 
 /** What explain says about work under a hold. Instants are shown beside it. */
 export function holdSentence(hold: Hold, reasons: Readonly<Record<string, HoldReason>>): string {

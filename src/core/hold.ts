@@ -43,6 +43,12 @@ export interface Holdable {
   readonly key?: string | null | undefined
 }
 
+/** The calendars of a run that a person forced: no closed calendar keeps it, neither its schedule's nor those of its queue and namespace. */
+export const forcedCalendar = '!'
+
+/** The reason of the holds of closed calendars. */
+export const calendarReason = 'calendar'
+
 /** The runs of a schedule, by everything that a hold can be on. */
 export function workOfSchedule({ name, queue = 'default', target, concurrencyKey, options }: ScheduleSpec): Holdable {
   const need = laneNeed(target, options as LaneOptions | undefined)
@@ -55,7 +61,8 @@ export function isInForce({ from, until }: Pick<Hold, 'from' | 'until'>, now: nu
 }
 
 /** Whether a hold is on this piece of work, at any time. */
-export function isOn({ scope, subject }: Pick<Hold, 'scope' | 'subject'>, work: Holdable): boolean {
+export function isOn({ scope, subject, reason }: Pick<Hold, 'scope' | 'subject' | 'reason'>, work: Holdable): boolean {
+  if (reason === calendarReason && work.calendar === forcedCalendar) return false
   switch (scope) {
     case 'namespace':
       return true

@@ -30,6 +30,8 @@ export interface ConfigSection<Entry extends { readonly name: string }, Applied 
   /** The section's description, for the documents. */
   readonly says: string
   readonly names: z.ZodType
+  /** Whether it is applied before all others, because queues may name its entries. */
+  readonly isFirst?: true
   /** Reads the entries, once for a file. Problems are pushed with the field in the entry. */
   reader(
     context: OperationContext,

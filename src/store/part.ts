@@ -21,6 +21,11 @@ export interface StorePart extends EndHooks {
   readonly sweeps?: readonly ((sweeping: Sweeping) => Step<number>)[]
   /** The scope that the part sets for the token of this name, even before the token exists. */
   readonly configuredScope?: (context: StoreContext, name: string) => Step<ConfiguredScope | null>
+  /** What in the part follows a calendar, which then cannot be deleted: names by noun. */
+  readonly namesCalendar?: (
+    context: StoreContext,
+    calendar: string,
+  ) => Step<Readonly<Record<string, readonly string[]>>>
   /** What in the part names a queue, which then cannot be deleted: names by noun. */
   readonly namesQueue?: (context: StoreContext, queue: string) => Step<Readonly<Record<string, readonly string[]>>>
 }

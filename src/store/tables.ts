@@ -1,5 +1,7 @@
 import type { CallerKind } from '../core/caller.ts'
 import type { HoldFiring, HoldScope } from '../core/hold.ts'
+import type { NamedCalendar } from '../core/opening/closings.ts'
+import type { OpeningHours } from '../core/opening/opening.ts'
 import type { Capabilities } from '../core/queue/plan-leases.ts'
 import type { EndedStatus } from '../core/run/run-state.ts'
 import type { Decision, NextDecision } from '../core/schedule/decision.ts'
@@ -40,6 +42,26 @@ export const tables = {
     ...all(text, 'actor', 'door', 'verb', 'subject'),
     caller: word<CallerKind | null>(),
     detail: nullable(json()),
+  }),
+  calendar: new Table('calendar', {
+    ...all(big, 'ns', 'createdAt', 'updatedAt'),
+    name: text,
+    version: int,
+    hours: json<OpeningHours>(),
+    managedBy: nullable(text),
+    deletedAt: nullable(big),
+  }),
+  calendar_use: new Table('calendar_use', {
+    ...all(big, 'ns', 'writtenUntil'),
+    scope: word<'calendar' | 'queue' | 'namespace'>(),
+    ...all(text, 'subject', 'calendar'),
+  }),
+  calendar_version: new Table('calendar_version', {
+    ...all(big, 'ns', 'at'),
+    ...all(text, 'name', 'actor', 'door'),
+    version: int,
+    hours: shownJson<OpeningHours>(),
+    reason: nullable(text),
   }),
   hint: new Table('hint', {
     ...all(big, 'id', 'ns', 'scheduleId', 'value', 'expiresAt', 'createdAt'),
@@ -111,6 +133,7 @@ export const tables = {
     name: text,
     spec: json<ScheduleSpec>(),
     ...all(int, 'version', 'failureCount', 'noopCount'),
+    calendars: nullable(json<NamedCalendar[]>()),
     ...all(
       nullable(big),
       'disabledAt',

@@ -1,6 +1,8 @@
 import { defaultQueue } from '../core/queue/policy.ts'
+import { moveHold } from './calendars/write-closings.ts'
 import { deleteHold, endHold } from './holds/lift-hold.ts'
 import { insertHold } from './holds/put-hold.ts'
+import { deleteEnded } from './holds/turn-holds.ts'
 import { takeBack } from './leases/reclaim.ts'
 import type { NewsKind } from './news.ts'
 import type { Enqueued, NewRun } from './port.ts'
@@ -32,6 +34,8 @@ const tells = new Map<Statement, { readonly what: NewsKind | readonly NewsKind[]
   [insertHold, { what: ['work', 'schedules'] }],
   [endHold, { what: ['work', 'schedules'] }],
   [deleteHold, { what: ['work', 'schedules'] }],
+  [deleteEnded, { what: ['work', 'schedules'] }],
+  [moveHold, { what: ['work', 'schedules'] }],
   [requestCancel, { what: 'cancels', wrote: true }],
   [requestCancels, { what: 'cancels', wrote: true }],
   [requestCancelsOfAll, { what: 'cancels', wrote: true }],

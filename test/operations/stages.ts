@@ -51,6 +51,14 @@ const hinted: Stage = async (desk) => {
   return {}
 }
 
+const calendars: Stage = async ({ context }) => {
+  const { calendars: verbs } = verbsAt(() => context)
+  await verbs.put('office', { zone: 'Europe/Paris', open: ['mon-fri 08:00-18:00'] })
+  await verbs.put('office', { open: ['mon-fri 09:00-18:00'], closedDates: ['12-25'] })
+  await verbs.put('night', { zone: 'Europe/Paris', open: ['mon-sun 22:00-07:00'] })
+  return {}
+}
+
 export const ready: Stage = async ({ context }) =>
   verbsAt(() => context).runs.enqueue({ target: { handler: 'report' } })
 
@@ -252,6 +260,13 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
     await verbsAt(() => desk.context).holds.stop({ reason: 'Incident 4711' })
     return {}
   },
+  'calendar put': nothing,
+  'calendar get': calendars,
+  'calendar list': calendars,
+  'calendar test': calendars,
+  'calendar delete': calendars,
+  'calendar revert': calendars,
+  'calendar apply': calendars,
   'worker list': workers,
   'token create': nothing,
   'token list': tokens,

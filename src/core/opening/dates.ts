@@ -1,7 +1,9 @@
 import { CalendarError } from './calendar-error.ts'
+import { weekdays } from './weekly-hours.ts'
 
 const dayMs = 86_400_000
-const form = 'a date 2026-12-25, a range 2026-12-24..2026-12-31, or a date of every year 12-25'
+const form =
+  'a date 2026-12-25, a range 2026-12-24..2026-12-31, a date of every year 12-25, or a weekday of every year 11-thu#4'
 
 /** A set of dates, as days since 1970. */
 export interface DateSet {
@@ -10,28 +12,44 @@ export interface DateSet {
 
 /** Compiles the dates of a calendar; throws a CalendarError for an invalid text. */
 export function dateSet(texts: readonly string[]): DateSet {
-  const ranges: { readonly from: number; readonly to: number }[] = []
   const alone = new Set<number>()
-  const yearly = new Set<number>()
+  const others: ParsedDate[] = []
   for (const text of texts) {
     const date = parseDate(text)
-    if ('yearly' in date) yearly.add(date.yearly)
-    else if (date.from === date.to) alone.add(date.from)
-    else ranges.push(date)
+    if (date.from === date.to && date.yearly === undefined) alone.add(date.from)
+    else others.push(date)
   }
-  const isRanged = (day: number) => ranges.some(({ from, to }) => from <= day && day <= to)
-  return { has: (day) => alone.has(day) || isRanged(day) || (yearly.size > 0 && yearly.has(monthDay(day))) }
+  return { has: (day) => alone.has(day) || others.some((date) => isOn(date, day)) }
 }
 
-type ParsedDate = { readonly from: number; readonly to: number } | { readonly yearly: number }
+/** Dates from one day to another, or those of them that return every year. */
+export interface ParsedDate {
+  readonly from: number
+  readonly to: number
+  /** Month and day as `1225`, or the month and the number of a weekday in it; -1 is the last. */
+  readonly yearly?: number | { readonly month: number; readonly weekday: number; readonly nth: number }
+}
 
-/** Parses one entry of `openDates` or `closedDates`; both ends of a range are included. */
+/** Whether a date is meant. */
+export function isOn({ from, to, yearly }: ParsedDate, day: number): boolean {
+  if (day < from || day > to) return false
+  if (yearly === undefined) return true
+  const date = new Date(day * dayMs)
+  const [month, inMonth] = [date.getUTCMonth() + 1, date.getUTCDate()]
+  if (typeof yearly === 'number') return yearly === month * 100 + inMonth
+  if (month !== yearly.month || date.getUTCDay() !== yearly.weekday) return false
+  if (yearly.nth > 0) return Math.ceil(inMonth / 7) === yearly.nth
+  const daysLeft = new Date(Date.UTC(date.getUTCFullYear(), month, 0)).getUTCDate() - inMonth
+  return Math.floor(daysLeft / 7) === -yearly.nth - 1
+}
+
+/** Parses one entry of `openDates` or `closedDates`; both ends of a range are included. A yearly date may begin at a date: `12-25 from 2027-01-01`. */
 export function parseDate(text: string): ParsedDate {
-  const [, month, date] = /^(\d\d)-(\d\d)$/.exec(text) ?? []
+  const [, month, date, weekday, nth, start] =
+    /^(\d\d)-(?:(\d\d)|([a-z]{3})#(-?[1-5]))(?: from (\S*))?$/.exec(text) ?? []
   if (month !== undefined) {
-    // 2000 was a leap year, so that 02-29 is a date.
-    dayOf(text, 0, `2000-${text}`)
-    return { yearly: Number(month) * 100 + Number(date) }
+    const from = start === undefined ? Number.NEGATIVE_INFINITY : dayOf(text, text.length - start.length, start)
+    return { from, to: Number.POSITIVE_INFINITY, yearly: yearlyIn(text, { month, date, weekday, nth }) }
   }
   const [from = '', to = from, ...rest] = text.split('..')
   const range = { from: dayOf(text, 0, from), to: dayOf(text, from.length + 2, to) }
@@ -42,6 +60,22 @@ export function parseDate(text: string): ParsedDate {
   return range
 }
 
+interface Yearly {
+  readonly month: string
+  readonly date: string | undefined
+  readonly weekday: string | undefined
+  readonly nth: string | undefined
+}
+
+function yearlyIn(text: string, { month, date, weekday, nth }: Yearly): NonNullable<ParsedDate['yearly']> {
+  // 2000 was a leap year, so that 02-29 is a date.
+  dayOf(text, 0, `2000-${month}-${date ?? '01'}`)
+  if (date !== undefined) return Number(month) * 100 + Number(date)
+  const number = weekdays.indexOf(weekday as (typeof weekdays)[number])
+  if (number >= 0) return { month: Number(month), weekday: number, nth: Number(nth) }
+  throw new CalendarError(text, { position: 3, problem: `${JSON.stringify(weekday)} is no weekday`, expected: form })
+}
+
 function dayOf(text: string, position: number, date: string): number {
   const at = /^\d{4}-\d\d-\d\d$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN
   // The runtime reads the 31st of February as the 3rd of March.
@@ -49,9 +83,4 @@ function dayOf(text: string, position: number, date: string): number {
     throw new CalendarError(text, { position, problem: `${JSON.stringify(date)} is no date`, expected: form })
   }
   return at / dayMs
-}
-
-function monthDay(day: number): number {
-  const date = new Date(day * dayMs)
-  return (date.getUTCMonth() + 1) * 100 + date.getUTCDate()
 }

@@ -30,3 +30,21 @@ export function changeAfter(spans: DaySpans, minute: number): number | null {
   for (const change of spans) if (change > minute && change < dayMinutes) return change
   return null
 }
+
+/** The spans without the closed ones. */
+export function without(spans: DaySpans, closed: DaySpans): DaySpans {
+  if (closed.length === 0 || spans.length === 0) return spans
+  const left: [number, number][] = []
+  for (let index = 0; index < spans.length; index += 2) {
+    let start = spans[index] as number
+    const end = spans[index + 1] as number
+    for (let other = 0; other < closed.length; other += 2) {
+      const [from, to] = [closed[other] as number, closed[other + 1] as number]
+      if (to <= start || from >= end) continue
+      if (from > start) left.push([start, from])
+      start = to
+    }
+    if (start < end) left.push([start, end])
+  }
+  return joined(left)
+}

@@ -3,8 +3,9 @@ import { compile } from '../cron/calendar.ts'
 import { dayAtOrAfter, matchAtOrAfter } from '../cron/match.ts'
 import { parse } from '../cron/parse.ts'
 import { segmentAt, type Zone, zoneOf } from '../cron/zone.ts'
+import { closedSpans, weekdayOf } from './closed-hours.ts'
 import { type DateSet, dateSet } from './dates.ts'
-import { changeAfter, type DaySpans, dayMinutes, isOpenAt, joined, noSpans, wholeDay } from './day-spans.ts'
+import { changeAfter, type DaySpans, dayMinutes, isOpenAt, joined, noSpans, wholeDay, without } from './day-spans.ts'
 import { parseHours, spansByWeekday } from './weekly-hours.ts'
 
 /** Opening hours by the wall clock of a zone: weekly hours or the matching minutes of a cron, and dates that differ. */
@@ -18,6 +19,8 @@ export interface OpeningHours {
   readonly openDates?: readonly string[] | undefined
   /** Closed all day, whatever the other fields say. */
   readonly closedDates?: readonly string[] | undefined
+  /** Closed for these hours, whatever the other fields say: `wed 14:00-16:00`, or a date with hours, `2026-12-24 12:00-24:00`. */
+  readonly closedHours?: readonly string[] | undefined
 }
 
 export interface Opening {
@@ -33,6 +36,8 @@ export const openingHorizonMs = 400 * dayMs
 const compiledMax = 1_024
 
 const compiled = new BoundedMap<CompiledHours>(compiledMax)
+/** The text of a calendar with a thousand holidays is long: the same object is not spelled again. */
+const known = new WeakMap<OpeningHours, CompiledHours>()
 
 /** Whether a calendar is open at an instant, and when that changes. */
 export function opening({ at, calendar }: { readonly at: number; readonly calendar: OpeningHours }): Opening {
@@ -41,12 +46,13 @@ export function opening({ at, calendar }: { readonly at: number; readonly calend
 
 /** The compiled calendar; throws a CalendarError or a CronError for a text that cannot be used. */
 export function compiledHours(calendar: OpeningHours): CompiledHours {
-  const { zone, open, cron, openDates, closedDates } = calendar
-  const key = JSON.stringify([zone, open, cron, openDates, closedDates])
-  const known = compiled.get(key)
-  if (known !== undefined) return known
-  const made = new CompiledHours(calendar)
+  const found = known.get(calendar)
+  if (found !== undefined) return found
+  const { zone, open, cron, openDates, closedDates, closedHours } = calendar
+  const key = JSON.stringify([zone, open, cron, openDates, closedDates, closedHours])
+  const made = compiled.get(key) ?? new CompiledHours(calendar)
   compiled.set(key, made)
+  known.set(calendar, made)
   return made
 }
 
@@ -55,12 +61,14 @@ class CompiledHours {
   readonly #spansOf: (day: number) => DaySpans
   readonly #openDates: DateSet
   readonly #closedDates: DateSet
+  readonly #closedSpans: (day: number) => DaySpans
 
-  constructor({ zone, open = [], cron, openDates = [], closedDates = [] }: OpeningHours) {
+  constructor({ zone, open = [], cron, openDates = [], closedDates = [], closedHours = [] }: OpeningHours) {
     this.#zone = zoneOf(zone)
     this.#spansOf = cron === undefined ? spansOfWeek(open) : spansOfCron(cron)
     this.#openDates = dateSet(openDates)
     this.#closedDates = dateSet(closedDates)
+    this.#closedSpans = closedSpans(closedHours)
   }
 
   at(instant: number): Opening {
@@ -107,14 +115,13 @@ class CompiledHours {
 
   #spans(day: number): DaySpans {
     if (this.#closedDates.has(day)) return noSpans
-    return this.#openDates.has(day) ? wholeDay : this.#spansOf(day)
+    return without(this.#openDates.has(day) ? wholeDay : this.#spansOf(day), this.#closedSpans(day))
   }
 }
 
 function spansOfWeek(open: readonly string[]): (day: number) => DaySpans {
   const byWeekday = spansByWeekday(open.map(parseHours))
-  // The 1st of January 1970 was a Thursday; 7,000 days keep the remainder positive before it.
-  return (day) => byWeekday[(day + 4 + 7_000) % 7] as DaySpans
+  return (day) => byWeekday[weekdayOf(day)] as DaySpans
 }
 
 /** A cron has the same minutes on each of its days. */

@@ -10,7 +10,7 @@ export interface WeeklyHours {
   readonly endMinute: number
 }
 
-const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
+export const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
 const form = '`days hh:mm-hh:mm`, such as mon-fri 08:00-18:00'
 
 /** Parses opening hours; throws a CalendarError with the position of the first wrong character. */
@@ -18,19 +18,31 @@ export function parseHours(text: string): WeeklyHours {
   const reader = new Reader(text)
   const days = reader.days()
   reader.expect(' ', form)
+  return { days, ...timesIn(reader) }
+}
+
+/** Parses `12:00-18:00`, which begins at this character of the text. */
+export function parseTimes(text: string, at: number): Times {
+  return timesIn(new Reader(text, at))
+}
+
+export type Times = Pick<WeeklyHours, 'startMinute' | 'endMinute'>
+
+function timesIn(reader: Reader): Times {
   const startMinute = reader.time(dayMinutes - 1, 'a time from 00:00 to 23:59')
   reader.expect('-', form)
   const endMinute = reader.time(dayMinutes, 'a time from 00:00 to 24:00')
   reader.end()
-  return { days, startMinute, endMinute: endMinute > startMinute ? endMinute : endMinute + dayMinutes }
+  return { startMinute, endMinute: endMinute > startMinute ? endMinute : endMinute + dayMinutes }
 }
 
 class Reader {
   readonly #text: string
-  #at = 0
+  #at: number
 
-  constructor(text: string) {
+  constructor(text: string, at = 0) {
     this.#text = text
+    this.#at = at
   }
 
   days(): number[] {

@@ -1,7 +1,8 @@
+import { byCalendar } from '../timing/by-calendar.ts'
 import { missed } from '../timing/missed.ts'
 import type { EndedHint } from './hints.ts'
 import { planned, unplanned } from './next-plan.ts'
-import type { Passed } from './passed-by.ts'
+import { closedBy, type Passed } from './passed-by.ts'
 import { isPaused, type LiveScheduleRun, lastRunId, lateSchedule, lateState, type ScheduleState } from './state.ts'
 import { untilNow } from './turn.ts'
 import { isWorkable } from './workable.ts'
@@ -26,7 +27,9 @@ export function beforePause<Row extends ScheduleState>(
 ): BeforePause<Row> {
   if (isPaused(found, now) || !isWorkable(found.spec)) return { row: found, entries: [], endedHints: [] }
   // Runs that the earlier pause held stay held: the new one would hold them again.
-  const { row, passed, endedHints } = untilNow(found, now, live)
+  const { row: awake, passed: before, endedHints } = untilNow(found, now, live)
+  const { row, entries: closed } = closedBy(awake, now)
+  const passed = [...before, ...closed]
   const gone = missedBefore(row, now)
   const last = gone.at(-1)
   if (last === undefined) return { row, entries: passed, endedHints }
@@ -56,8 +59,10 @@ function missedBefore(row: ScheduleState, now: number): Passed[] {
   const { occurrences, before } = missed({ now, schedule: lateSchedule(row), state: lateState(row) })
   const listed = occurrences
     .filter(({ isMissed }) => isMissed)
-    .map(({ plannedAt }) => ({ from: plannedAt, to: plannedAt, count: 1, countIsAtLeast: false }))
-  return [...(before === null ? [] : [before]), ...listed].map(({ from, to, count, countIsAtLeast }) => {
-    return { from, to, count, countIsAtLeast, outcome: 'missed', decision: from === nextRunAt ? nextDecision : null }
+    .map(({ plannedAt, reason }) => ({ from: plannedAt, to: plannedAt, count: 1, countIsAtLeast: false, reason }))
+  const ranges = before === null ? [] : byCalendar(before, lateSchedule(row), lateState(row))
+  return [...ranges, ...listed].map(({ from, to, count, countIsAtLeast, reason }) => {
+    const outcome = reason === 'calendar' ? reason : 'missed'
+    return { from, to, count, countIsAtLeast, outcome, decision: from === nextRunAt ? nextDecision : null }
   })
 }

@@ -1,3 +1,4 @@
+import type { NamedCalendar } from '../opening/closings.ts'
 import type { GovernorState, Source, TrailStep, Winner } from './governor.ts'
 import type { Unmeasured } from './governor-question.ts'
 
@@ -11,8 +12,12 @@ export interface Decision {
   readonly state?: GovernorState | undefined
   /** Rules that count from the end of the last occurrence and could not, because that occurrence was live. */
   readonly unmeasured?: Unmeasured | undefined
+  /** The calendars behind the answer; their hours are kept by version. */
+  readonly calendars?: readonly CalendarRef[] | undefined
   readonly trail: readonly TrailStep[]
 }
+
+export type CalendarRef = Pick<NamedCalendar, 'name' | 'version' | 'isInverted'>
 
 /** The decision about the next run of a schedule. */
 export interface NextDecision extends Decision {
@@ -22,4 +27,6 @@ export interface NextDecision extends Decision {
   readonly waitsForEnd: boolean
   /** While the schedule is paused: the first nominal instant that is skipped. */
   readonly passingAt?: number | undefined
+  /** The first nominal instant that closed calendars pass over, and that has no end yet. */
+  readonly closedFrom?: number | undefined
 }

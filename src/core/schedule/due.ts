@@ -1,6 +1,8 @@
 import { cron } from '../cron/cron.ts'
+import type { CalendarUse } from '../opening/opening-of-all.ts'
 import { dueAt, type SpreadConfig } from '../timing/spread.ts'
 import type { Timing } from '../timing/timing.ts'
+import { dueInside } from './calendar-bound.ts'
 import type { ScheduleSpec } from './schedule-spec.ts'
 
 /** What determines the spread of a schedule. */
@@ -10,13 +12,16 @@ export interface SpreadSchedule {
   readonly spread?: SpreadConfig | undefined
   /** When its timing was written: see `writtenAt`. */
   readonly createdAt?: number | undefined
+  readonly calendars?: readonly CalendarUse[] | undefined
 }
 
 /** When an occurrence of a schedule's own timing is due: its nominal instant plus its spread. */
-export function spreadDueAt(plannedAt: number, { id, timing, spread: config, createdAt }: SpreadSchedule): number {
+export function spreadDueAt(plannedAt: number, schedule: SpreadSchedule): number {
+  const { id, timing, spread: config, createdAt } = schedule
   if (config === undefined) return plannedAt
-  if (timing.at !== undefined) return dueAt({ id, kind: 'one-shot', plannedAt, config, createdAt })
-  return dueAt({ id, kind: 'recurring', plannedAt, intervalMs: periodMs(timing, plannedAt) ?? 0, config, createdAt })
+  const kind = timing.at === undefined ? 'recurring' : 'one-shot'
+  const intervalMs = kind === 'one-shot' ? undefined : (periodMs(timing, plannedAt) ?? 0)
+  return dueInside(plannedAt, dueAt({ id, kind, plannedAt, intervalMs, config, createdAt }), schedule)
 }
 
 /** The time from an occurrence to the next one of its timing; `null` where there is none. */

@@ -1,3 +1,4 @@
+import type { CalendarUse } from '../opening/opening-of-all.ts'
 import { type GovernedSchedule, type GovernorState, type NextRun, nextRun } from './governor.ts'
 import type { ScheduleSpec } from './schedule-spec.ts'
 
@@ -16,15 +17,16 @@ export function answerTo(
   spec: ScheduleSpec,
   { at: now, state = {}, unmeasured = [] }: Question,
   enabled = true,
+  calendars: readonly CalendarUse[] | null = null,
 ): NextRun {
-  const whole = governed(spec, enabled)
+  const whole = { ...governed(spec, enabled), calendars: calendars ?? undefined }
   const schedule = unmeasured.includes('max') ? { ...whole, maxMs: undefined } : whole
   if (!unmeasured.includes('delay')) return nextRun({ now, schedule, state })
   const { oneshot } = state.hints ?? {}
   return nextRun({ now, schedule: { ...schedule, timing: {} }, state: { ...state, hints: { oneshot } } })
 }
 
-/** The governor's view of a schedule. */
+/** The governor's view of a schedule, without its calendars. */
 export function governed(spec: ScheduleSpec, enabled = true): GovernedSchedule {
   const { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow } = spec
   return { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow, enabled }

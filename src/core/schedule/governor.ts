@@ -1,4 +1,6 @@
+import type { CalendarUse } from '../opening/opening-of-all.ts'
 import type { Timing } from '../timing/timing.ts'
+import { openFrom } from './calendar-bound.ts'
 import { baselineWish, intervalWish, oneshotWish, type Wish } from './wishes.ts'
 
 export interface GovernedSchedule {
@@ -12,6 +14,8 @@ export interface GovernedSchedule {
   readonly maxRuns?: number | undefined
   /** An `every` begins at once instead of after its first interval. */
   readonly startNow?: boolean | undefined
+  /** Nothing is planned while one of them is closed. */
+  readonly calendars?: readonly CalendarUse[] | undefined
 }
 
 export interface Hints {
@@ -44,6 +48,7 @@ export type Source =
   | 'ai-oneshot'
   | 'clamped-min'
   | 'clamped-max'
+  | 'clamped-calendar'
   | 'paused'
   | 'disabled'
   | 'none'
@@ -61,6 +66,7 @@ export type TrailRule =
   | 'max'
   | 'start-at'
   | 'last-planned'
+  | 'calendar'
   | 'end-at'
 
 /** One line of the reasoning: the rule, the instant it found, the resulting instant, and why. */
@@ -81,6 +87,8 @@ export interface NextRun {
   readonly waitsForEnd: boolean
   /** The instant at which time alone may change the answer: the end of a pause, or the first expiry of a hint. */
   readonly askAgainAt: number | null
+  /** The first instant of the schedule's own grid that its calendars pass over; the next run is after it. */
+  readonly passesFrom?: number
   readonly trail: readonly TrailStep[]
 }
 
@@ -95,7 +103,7 @@ export type Winner = 'baseline' | 'interval-hint' | 'oneshot-hint'
 /**
  * Decides when a schedule runs next, and why.
  *
- * Pause beats bounds, bounds beat hints, hints beat the baseline. The answer depends on `now` and on the memory, never on earlier
+ * Pause beats calendars, calendars beat bounds, bounds beat hints, hints beat the baseline. The answer depends on `now` and on the memory, never on earlier
  * calls, so calling again is harmless.
  */
 export function nextRun(input: GovernorInput): NextRun {
@@ -116,7 +124,10 @@ export function nextRun(input: GovernorInput): NextRun {
   const oneshot = oneshotWish(input, trail)
   const winner = choose({ base, interval, oneshot }, input, trail)
   const askAgainAt = firstExpiry(interval !== null, oneshot !== null, state.hints)
-  return bounded(winner, askAgainAt, input, trail)
+  const answer = bounded(winner, askAgainAt, input, trail)
+  const passesFrom = interval === null && base?.grid != null ? base.raisedAt : null
+  const passes = passesFrom !== null && answer.at !== null && passesFrom < answer.at && input.schedule.calendars?.length
+  return passes ? { ...answer, passesFrom } : answer
 }
 
 function stopped(source: Source, at: number | null, rule: TrailRule, why: string): NextRun {
@@ -156,8 +167,10 @@ function isEarlier(a: Wish, b: Wish, input: GovernorInput): boolean {
   return aAt < bAt || (aAt === bAt && b.waitsForEnd && a.at < b.at)
 }
 
-function allowedAt({ raisedAt }: Wish, { schedule: { startAt }, state: { lastPlannedAt } }: GovernorInput): number {
-  return Math.max(raisedAt, startAt ?? raisedAt, lastPlannedAt === undefined ? raisedAt : lastPlannedAt + 1)
+function allowedAt({ raisedAt, grid }: Wish, { schedule, state: { lastPlannedAt } }: GovernorInput): number {
+  const { startAt } = schedule
+  const at = Math.max(raisedAt, startAt ?? raisedAt, lastPlannedAt === undefined ? raisedAt : lastPlannedAt + 1)
+  return openFrom(at, schedule, grid) ?? Number.POSITIVE_INFINITY
 }
 
 function note(mine: Wish, winner: Wish | null, lost: string, trail: TrailStep[]): void {
@@ -194,6 +207,16 @@ function bounded(
   if (startAt !== undefined && at < startAt) move('start-at', startAt, 'nothing is planned before the schedule begins')
   if (state.lastPlannedAt !== undefined && at <= state.lastPlannedAt) {
     move('last-planned', state.lastPlannedAt + 1, 'that instant has been planned already')
+  }
+  // Moved by `max` it has left its grid, and starts as soon as it may.
+  const opensAt = openFrom(at, schedule, source === 'clamped-max' ? null : winner.grid)
+  if (opensAt === null) {
+    trail.push({ rule: 'calendar', from: at, at: null, effect: 'stopped', why: 'its calendars are not open then' })
+    return none
+  }
+  if (opensAt > at) {
+    move('calendar', opensAt, 'its calendars are closed until then')
+    source = 'clamped-calendar'
   }
   if (endAt !== undefined && at > endAt) {
     trail.push({ rule: 'end-at', from: at, at: null, effect: 'stopped', why: 'the schedule ends before that' })

@@ -1,9 +1,10 @@
 import { formatId } from '../id.ts'
-import type { Decision, NextDecision } from './decision.ts'
+import type { CalendarRef, Decision, NextDecision } from './decision.ts'
 import { spreadDueAt, writtenAt } from './due.ts'
 import { type Hints, type NextRun, nextRun, type Winner } from './governor.ts'
 import { answerTo, governed, type Unmeasured } from './governor-question.ts'
 import { governorState, isPaused, type ScheduleState } from './state.ts'
+import { gridFor } from './wishes.ts'
 import { isWorkable } from './workable.ts'
 
 export interface PlanRequest {
@@ -35,7 +36,7 @@ export function planned<Row extends ScheduleState>(row: Row, asked: PlanRequest)
     const oneshot = ask(row, now, ['max', 'delay'])
     if (oneshot.at !== null) return withAnswer(row, { ...oneshot, askAgainAt: answer.askAgainAt })
   }
-  const nextDecision = decisionOf(answer)
+  const nextDecision = decisionOf(answer, closedFrom(row, answer))
   return { ...row, nextRunAt: null, nextDueAt: null, nextDecision, waitsFor: lastRunId, wakeAt: answer.askAgainAt }
 }
 
@@ -52,7 +53,7 @@ export function unplanned<Row extends ScheduleState>(row: Row): Row {
 
 /** An answer with its question. */
 interface Answer extends NextRun {
-  readonly asked: Pick<Decision, 'at' | 'version' | 'state' | 'unmeasured'>
+  readonly asked: Pick<Decision, 'at' | 'version' | 'state' | 'unmeasured' | 'calendars'>
 }
 
 /**
@@ -69,22 +70,29 @@ export function isOfCalendarAlone({ spec: { timing, maxMs }, hints }: ScheduleSt
 }
 
 function ask(row: ScheduleState, at: number, unmeasured?: Unmeasured): Answer {
-  const asked = { at, version: row.version, state: governorState(row), unmeasured }
+  const { calendars } = row
+  const asked = { at, version: row.version, state: governorState(row), unmeasured, calendars: refsOf(row) }
   const {
     at: nextAt,
     source,
     winner,
     waitsForEnd,
     askAgainAt,
+    passesFrom,
     trail,
-  } = answerTo(row.spec, asked, row.disabledAt === null)
-  return { at: nextAt, source, winner, waitsForEnd, askAgainAt, trail, asked }
+  } = answerTo(row.spec, asked, row.disabledAt === null, calendars)
+  const passes = passesFrom === undefined ? {} : { passesFrom }
+  return { at: nextAt, source, winner, waitsForEnd, askAgainAt, ...passes, trail, asked }
+}
+
+function refsOf({ calendars }: ScheduleState): readonly CalendarRef[] | undefined {
+  return calendars?.map(({ name, version, isInverted }) => ({ name, version, isInverted }))
 }
 
 function withAnswer<Row extends ScheduleState>(row: Row, answer: Answer): Row {
   const { at: nextRunAt, winner, askAgainAt } = answer
   const nextDueAt = nextRunAt === null ? null : dueOf(row, nextRunAt, winner)
-  const nextDecision = decisionOf(answer)
+  const nextDecision = decisionOf(answer, closedFrom(row, answer))
   return { ...row, nextRunAt, nextDueAt, nextDecision, waitsFor: null, wakeAt: earliest(nextDueAt, askAgainAt) }
 }
 
@@ -130,7 +138,7 @@ function notYetDue<Row extends ScheduleState>(row: Row, { now, lastRunId }: Plan
 
 function withPause<Row extends ScheduleState>(row: Row, now: number): Row {
   const answer = ask(row, now)
-  const nextDecision = { ...decisionOf(answer), passingAt: passingAt(row, now) }
+  const nextDecision = { ...decisionOf(answer, closedFrom(row, answer)), passingAt: passingAt(row, now) }
   return { ...unplanned(row), nextDecision, wakeAt: answer.askAgainAt }
 }
 
@@ -139,7 +147,13 @@ function passingAt(row: ScheduleState, now: number): number | undefined {
   const { nextRunAt, nextDecision, hints } = row
   const { passingAt: knownAt } = nextDecision ?? {}
   if (knownAt !== undefined && knownAt <= now) return knownAt
-  if (nextRunAt !== null && nextDecision?.winner === 'baseline' && !nextDecision.waitsForEnd) return nextRunAt
+  if (nextRunAt !== null && nextDecision?.winner === 'baseline' && !nextDecision.waitsForEnd) {
+    const { closedFrom: closedAt = nextRunAt } = nextDecision
+    if (closedAt >= nextRunAt) return nextRunAt
+    // A pause comes before the calendars: it also passes the instants at which they are closed.
+    const first = gridFor({ now, schedule: governed(row.spec), state: governorState(row) })
+    return first?.atOrAfter(Math.max(closedAt, now + 1)) ?? nextRunAt
+  }
   const state = { ...governorState(row), pausedUntil: undefined, hints: { interval: hints.interval } }
   const passesFrom = hints.interval === undefined ? beforeOneshot(row, now) : freedAt(row, hints.interval)
   const asked = { now: passesFrom, schedule: governed(row.spec), state }
@@ -159,12 +173,21 @@ export function beforeOneshot({ nextRunAt, nextDecision }: ScheduleState, now: n
 export function dueOf(row: ScheduleState, plannedAt: number, winner: Winner | null): number {
   const { timing, spread } = row.spec
   if (spread === undefined || winner !== 'baseline') return plannedAt
-  return spreadDueAt(plannedAt, { id: formatId('schedule', row.id), timing, spread, createdAt: writtenAt(row) })
+  const calendars = row.calendars ?? undefined
+  const id = formatId('schedule', row.id)
+  return spreadDueAt(plannedAt, { id, timing, spread, createdAt: writtenAt(row), calendars })
 }
 
-function decisionOf({ asked, source, winner, waitsForEnd, trail }: Answer): NextDecision {
-  const { at, version, state, unmeasured } = asked
-  return { at, version, state, unmeasured, source, winner, waitsForEnd, trail }
+/** Instants that calendars have passed over stay noted until the ledger has their end; those that are still ahead are asked for anew. */
+function closedFrom({ nextDecision }: ScheduleState, { asked, passesFrom }: Answer): number | undefined {
+  const noted = nextDecision?.closedFrom
+  if (noted === undefined || noted > asked.at) return passesFrom
+  return Math.min(noted, passesFrom ?? noted)
+}
+
+function decisionOf({ asked, source, winner, waitsForEnd, trail }: Answer, closedFrom?: number): NextDecision {
+  const { at, version, state, unmeasured, calendars } = asked
+  return { at, version, state, unmeasured, calendars, source, winner, waitsForEnd, closedFrom, trail }
 }
 
 function firstExpiry({ hints }: ScheduleState, now: number): number | null {

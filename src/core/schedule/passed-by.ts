@@ -1,8 +1,10 @@
+import { instantsBetween } from '../timing/instants-between.ts'
 import { type CountedRange, occurrences } from '../timing/occurrences.ts'
 import type { NextDecision } from './decision.ts'
 import { governed } from './governor-question.ts'
 import { unplanned } from './next-plan.ts'
-import { lateState, type ScheduleState } from './state.ts'
+import { governorState, lateState, type ScheduleState } from './state.ts'
+import { gridFor } from './wishes.ts'
 import { isWorkable } from './workable.ts'
 
 /** Nominal occurrences in a row that end without a run, all for one reason. */
@@ -30,12 +32,30 @@ export interface PassedBy<Row> {
 }
 
 /** Ends the occurrences up to an instant that were planned, or would have been but for a pause. */
-export function passedBy<Row extends ScheduleState>(row: Row, { by, now, outcome }: PassedByInput): PassedBy<Row> {
+export function passedBy<Row extends ScheduleState>(found: Row, { by, now, outcome }: PassedByInput): PassedBy<Row> {
+  const { row, entries: closed } = closedBy(found, by)
   const range = rangeUpTo(row, by)
-  if (range === null) return { row, entries: [] }
+  if (range === null) return { row, entries: closed }
   const decision = row.nextRunAt === null ? null : row.nextDecision
-  const entries = [{ ...range, outcome, decision }]
+  const entries = [...closed, { ...range, outcome, decision }]
   return { row: { ...unplanned(row), lastPlannedAt: range.to, anchorAt: now }, entries }
+}
+
+/** Ends the occurrences up to an instant that closed calendars have passed over. The plan stays. */
+export function closedBy<Row extends ScheduleState>(row: Row, by: number): PassedBy<Row> {
+  const { nextDecision, nextRunAt, spec } = row
+  const from = nextDecision?.closedFrom
+  if (nextDecision === null || from === undefined || from > by || !isWorkable(spec)) return { row, entries: [] }
+  const until = Math.min(nextRunAt ?? Number.POSITIVE_INFINITY, nextDecision.passingAt ?? Number.POSITIVE_INFINITY)
+  const grid = gridFor({ now: by, schedule: governed(spec), state: governorState(row) })
+  const { beyond } =
+    grid === null ? { beyond: null } : instantsBetween(grid, { from, to: Math.min(by + 1, until), listMax: 0 })
+  const rest = beyond === null ? null : (grid?.atOrAfter(beyond.to + 1) ?? null)
+  const closedFrom = rest !== null && rest < until ? rest : undefined
+  const left = { ...row, nextDecision: { ...nextDecision, closedFrom } }
+  if (beyond === null) return { row: left, entries: [] }
+  const entries = [{ ...beyond, outcome: 'calendar', decision: nextDecision }]
+  return { row: { ...left, lastPlannedAt: Math.max(row.lastPlannedAt ?? beyond.to, beyond.to) }, entries }
 }
 
 export interface PassedByInput {

@@ -1,4 +1,5 @@
 import { formatId } from '../id.ts'
+import type { NamedCalendar } from '../opening/closings.ts'
 import type { LateSchedule, LateState } from '../timing/missed.ts'
 import type { NextDecision } from './decision.ts'
 import { writtenAt } from './due.ts'
@@ -11,6 +12,8 @@ export interface ScheduleState {
   readonly id: number
   readonly spec: ScheduleSpec
   readonly version: number
+  /** Its own calendars and those of its queue and namespace, with their hours: nothing of it is planned while one is closed. */
+  readonly calendars: readonly NamedCalendar[] | null
   readonly disabledAt: number | null
   readonly disabledReason: string | null
   readonly pausedUntil: number | null
@@ -46,6 +49,7 @@ export function freshState(id: number, spec: ScheduleSpec, now: number): Schedul
     id,
     spec,
     version: 1,
+    calendars: null,
     disabledAt: null,
     disabledReason: null,
     pausedUntil: null,
@@ -105,10 +109,12 @@ export function governorState(row: ScheduleState): GovernorState {
 }
 
 /** The schedule for the rules about late occurrences. */
-export function lateSchedule({ id, spec, disabledAt, createdAt, anchorAt }: ScheduleState): LateSchedule {
+export function lateSchedule(row: ScheduleState): LateSchedule {
+  const { id, spec, calendars, disabledAt, createdAt, anchorAt } = row
   const { missed, maxLatenessMs, spread, asksWhenMissed } = spec
   return {
     ...governed(spec, disabledAt === null),
+    calendars: calendars ?? undefined,
     id: formatId('schedule', id),
     missed,
     maxLatenessMs,

@@ -1,3 +1,4 @@
+import { byCalendar } from '../timing/by-calendar.ts'
 import { type LateOccurrence, type LateSchedule, maxLatenessMs, merelyLateMs, missed } from '../timing/missed.ts'
 import { caughtUpAt } from '../timing/spread.ts'
 import type { NextDecision } from './decision.ts'
@@ -6,7 +7,7 @@ import type { Hints } from './governor.ts'
 import { type EndedHint, expiredKinds, hintKinds, without } from './hints.ts'
 import { planned } from './next-plan.ts'
 import { type LiveRun, overlapDecision, standsBehind } from './overlap.ts'
-import { type Passed, passedBy, summed } from './passed-by.ts'
+import { closedBy, type Passed, passedBy, summed } from './passed-by.ts'
 import { isPaused, type LiveScheduleRun, lastRunId, lateSchedule, lateState, type ScheduleState } from './state.ts'
 import { refuseUnworkable } from './workable.ts'
 
@@ -173,7 +174,7 @@ function isPlanOf({ state }: NextDecision, { at, expiresAt }: OneShotHint): bool
 }
 
 function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number, skipped: string | null): Turn<Row> {
-  const { row } = turn
+  const { row, entries: closed } = closedBy(turn.row, now)
   const schedule = lateSchedule(row)
   const { occurrences, before } = missed({ now, schedule, state: lateState(row) })
   const live = turn.live.map((run): LiveRun => {
@@ -192,7 +193,9 @@ function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number, skippe
     cancels: false,
     waitingHint: false,
   }
-  if (before !== null) skip(deciding, before, before.reason, null)
+  for (const range of before === null ? [] : byCalendar(before, schedule, lateState(row))) {
+    skip(deciding, range, range.reason, null)
+  }
   for (const one of occurrences) decide(deciding, one)
 
   const { fires, skips, cancels } = deciding
@@ -208,7 +211,8 @@ function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number, skippe
   const endedHints = [...ended(row, consumed, now, 'consumed'), ...ended(row, expired, now, 'expired')]
   const waitingHint = deciding.waitingHint && after.hints.oneshot !== undefined
   const all = [...turn.endedHints, ...endedHints]
-  return { ...turn, row: after, wasDue: true, fires, skips, endedHints: all, cancels, waitingHint }
+  const passed = [...turn.passed, ...closed]
+  return { ...turn, row: after, wasDue: true, passed, fires, skips, endedHints: all, cancels, waitingHint }
 }
 
 function decide(deciding: Deciding, one: LateOccurrence): void {

@@ -11,6 +11,8 @@ export interface Wish {
   readonly raisedAt: number
   readonly source: Source
   readonly waitsForEnd: boolean
+  /** The grid that it stays on. */
+  readonly grid: Grid | null
 }
 
 /** The wish of the schedule's own timing. */
@@ -84,7 +86,7 @@ function wish(
 ): Wish {
   const at = Math.max(wishedAt, now)
   const raisedAt = schedule.minMs === undefined ? at : Math.max(at, (state.anchorAt ?? now) + schedule.minMs)
-  return { by, wishedAt, at, raisedAt, source, waitsForEnd }
+  return { by, wishedAt, at, raisedAt, source, waitsForEnd, grid: null }
 }
 
 /** A wish on a grid keeps its distance from the instant planned before it, and moves along the grid only. */
@@ -99,7 +101,7 @@ function gridWish(
   const raisedAt =
     at === null || at >= earliest || schedule.minMs === undefined ? at : (grid?.atOrAfter(earliest) ?? null)
   if (at === null || raisedAt === null) return ignored('baseline', at, 'the calendar has no further instant', trail)
-  return { by: 'baseline', wishedAt: at, at, raisedAt, source, waitsForEnd: false }
+  return { by: 'baseline', wishedAt: at, at, raisedAt, source, waitsForEnd: false, grid }
 }
 
 function ignored(rule: TrailRule, from: number | null, why: string, trail: TrailStep[]): null {

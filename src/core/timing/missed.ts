@@ -1,3 +1,4 @@
+import { isClosed } from '../schedule/calendar-bound.ts'
 import { periodMs as periodMsAt, type SpreadSchedule, spreadDueAt } from '../schedule/due.ts'
 import type { GovernedSchedule } from '../schedule/governor.ts'
 import { type CountedRange, occurrences, type PlannedState } from './occurrences.ts'
@@ -29,7 +30,7 @@ export interface LateOccurrence {
   readonly lateMs: number
   readonly isMissed: boolean
   readonly action: 'fire' | 'skip' | 'ask'
-  readonly reason: 'on-time' | 'late' | 'missed' | 'lateness' | 'paused' | 'max-runs'
+  readonly reason: 'on-time' | 'late' | 'missed' | 'lateness' | 'paused' | 'calendar' | 'max-runs'
   /** When a fired one may start: at once, or after its catch-up spread. */
   readonly notBefore: number | null
 }
@@ -57,13 +58,21 @@ const latenessMsMax = 86_400_000
 export function missed({ now, schedule, state }: MissedInput): Missed {
   const { listed, before } = occurrences({ now: latestNominal(now, schedule), schedule, state, listMax: missedListMax })
   const due = listed.map((plannedAt) => timed(plannedAt, { now, schedule, state })).filter((one) => one.dueAt <= now)
-  const newest = due.at(-1)
+  const newest = due.findLast((one) => !isPassed(one, { schedule, state }))
   const judged = due.map((one) => judge(one, one === newest, { now, schedule, state }))
   const firing = withinMaxRuns(judged, schedule, state)
   return {
     occurrences: withCatchUp(firing, schedule.id, now),
     before: before === null ? null : { ...before, reason: rangeReason(before.to, { now, schedule, state }) },
   }
+}
+
+/** The planned occurrence was planned for open hours; a later one may fall into closed ones. */
+function isPassed(
+  { plannedAt }: TimedOccurrence,
+  { schedule, state }: Pick<MissedInput, 'schedule' | 'state'>,
+): boolean {
+  return plannedAt !== state.nextRunAt && isClosed(plannedAt, schedule)
 }
 
 /**
@@ -103,6 +112,7 @@ function judge(one: TimedOccurrence, isNewest: boolean, input: MissedInput): Lat
     return { plannedAt, dueAt: due, lateMs, isMissed, action, reason, notBefore: action === 'fire' ? input.now : null }
   }
   if (isPaused(input)) return end('skip', 'paused')
+  if (isPassed(one, input)) return end('skip', 'calendar')
   if (!isMissed) return end('fire', lateMs === 0 ? 'on-time' : 'late')
   const mode = schedule.missed ?? 'once'
   if (mode === 'skip') return end('skip', 'missed')

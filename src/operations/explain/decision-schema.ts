@@ -13,6 +13,7 @@ const sources = [
   'ai-oneshot',
   'clamped-min',
   'clamped-max',
+  'clamped-calendar',
   'paused',
   'disabled',
   'none',
@@ -73,6 +74,7 @@ export const trailRule = z
     'max',
     'start-at',
     'last-planned',
+    'calendar',
     'end-at',
   ])
   .describe('The rule.')
@@ -95,6 +97,16 @@ const decisionShape = {
     .array(z.enum(['max', 'delay']))
     .describe('The candidate measured from the end of the last occurrence, while that had not ended.')
     .optional(),
+  calendars: z
+    .array(
+      z.strictObject({
+        name: text('The name of the calendar.'),
+        version: count('Its version.'),
+        isInverted: flag('Whether it had to be closed.'),
+      }),
+    )
+    .describe('The calendars that had to be open.')
+    .optional(),
   trail: z.array(step).describe('Each rule that was applied, with its effect.'),
 }
 
@@ -113,6 +125,7 @@ export const nextDecision = noted(
         winner: z.enum(['baseline', 'interval-hint', 'oneshot-hint']).nullable().describe('The candidate that won.'),
         waitsForEnd: flag('Whether it is measured from the end of the occurrence before.'),
         passingAt: instantOutput('While the schedule is paused: the first instant that passes.').optional(),
+        closedFrom: instantOutput('The first instant that closed calendars pass over.').optional(),
       })
       .describe('Why the next instant is the one it is.'),
   ),

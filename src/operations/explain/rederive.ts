@@ -1,12 +1,15 @@
 import { CronError } from '../../core/cron/cron-error.ts'
+import type { NamedCalendar } from '../../core/opening/closings.ts'
 import type { Decision } from '../../core/schedule/decision.ts'
 import { spreadDueAt, writtenAt } from '../../core/schedule/due.ts'
 import type { Source, TrailStep, Winner } from '../../core/schedule/governor.ts'
 import { answerTo, type Unmeasured } from '../../core/schedule/governor-question.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import { gridOf } from '../../core/timing/timing.ts'
+import { calendarsBehind } from '../../store/calendars/named-calendars.ts'
 import type { RunSource } from '../../store/port.ts'
 import { isoText } from '../input/instant.ts'
+import type { OperationContext } from '../operation-context.ts'
 
 /** Whether the governor gives the same decision again for the stored input. */
 export interface Rederived {
@@ -35,6 +38,14 @@ export interface RederiveInput {
   readonly keepsMemory: boolean
   /** The schedule's id, from which its spread is derived. */
   readonly schedule: { readonly id: string; readonly createdAt: number }
+  /** The calendars behind it, with the hours that they had; null when these are not kept. */
+  readonly calendars: readonly NamedCalendar[] | null
+}
+
+/** The calendars behind a decision. */
+export async function calendarsOf({ store }: OperationContext, decision: Pick<Decision, 'calendars'> | null) {
+  const refs = decision?.calendars ?? []
+  return refs.length === 0 ? [] : store.look(calendarsBehind, refs)
 }
 
 export function rederive(input: RederiveInput): Rederived {
@@ -46,7 +57,8 @@ export function rederive(input: RederiveInput): Rederived {
   }
 }
 
-function compared({ decision, spec, enabled, keepsMemory, schedule }: RederiveInput): Rederived {
+function compared(input: RederiveInput): Rederived {
+  const { decision, spec, enabled, keepsMemory, calendars } = input
   if (decision === null) return told('not-asked', 'The governor did not decide it.')
   if (spec === null) {
     return told('pruned', `Version ${decision.version} of the schedule, which decided it, is not kept any more.`)
@@ -58,9 +70,10 @@ function compared({ decision, spec, enabled, keepsMemory, schedule }: RederiveIn
     )
   }
   if (decision.state === undefined) return ofCalendar(decision, spec)
-  const again = answerTo(spec, decision, enabled)
+  if (calendars === null) return told('pruned', 'The hours of a calendar that decided it are not kept any more.')
+  const again = answerTo(spec, decision, enabled, calendars)
   const stored = decision.plannedAt
-  const due = stored == null || again.winner !== 'baseline' ? stored : dueAgain(decision, spec, schedule, stored)
+  const due = stored == null || again.winner !== 'baseline' ? stored : dueAgain(decision, spec, input, stored)
   const differs = [
     ...differing('at', stored, again.at, instantText),
     ...differing('dueAt', decision.dueAt, due ?? null, instantText),
@@ -96,11 +109,12 @@ function ofCalendar(decision: StoredDecision, { timing, startAt }: ScheduleSpec)
   }
 }
 
-function dueAgain(decision: StoredDecision, spec: ScheduleSpec, schedule: RederiveInput['schedule'], at: number) {
+function dueAgain(decision: StoredDecision, spec: ScheduleSpec, { schedule, calendars }: RederiveInput, at: number) {
   const { id, createdAt } = schedule
   const anchorAt = decision.state?.anchorAt ?? decision.at
   const { timing, spread } = spec
-  return spreadDueAt(at, { id, timing, spread, createdAt: writtenAt({ spec, createdAt, anchorAt }) })
+  const written = writtenAt({ spec, createdAt, anchorAt })
+  return spreadDueAt(at, { id, timing, spread, createdAt: written, calendars: calendars ?? undefined })
 }
 
 function differing<Value>(

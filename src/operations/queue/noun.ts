@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import { firstPolicy } from '../../core/queue/first-policy.ts'
 import { defaultQueue } from '../../core/queue/policy.ts'
+import { askAgain } from '../../store/calendars/ask-again.ts'
 import type { QueueChange } from '../../store/port.ts'
 import { setQueue } from '../../store/queues/set-queue.ts'
 import { findQueue, listQueues } from '../../store/reads/find-queue.ts'
@@ -171,13 +172,19 @@ async function present(context: OperationContext, name: string): Promise<QueueVi
   return (await context.store.look(findQueue, name)) ?? throwAbsentQueue(context, name)
 }
 
+/** The schedules of the queue follow its calendars; of very many a worker asks the rest. */
+const askedMax = 1_000
+
 async function change(
   { store, actor }: OperationContext,
   name: string,
   what: Omit<QueueChange, 'actor'>,
 ): Promise<QueueWritten> {
   const answer = await store.do(setQueue, name, { ...what, actor })
-  if (answer.answer !== 'version-differs') return answer
+  if (answer.answer !== 'version-differs') {
+    if (what.policy !== undefined && 'calendar' in what.policy) await store.do(askAgain, { limit: askedMax })
+    return answer
+  }
   throw otherVersion(name, answer.queue?.policyVersion ?? 0, what.ifVersion)
 }
 

@@ -363,8 +363,11 @@ export function whatItWrote(runId: string): Unblock {
 }
 
 /** What ends the hold that keeps a run. */
-function wayOn({ place: { hold }, reasons }: Facts): Unblock[] {
-  return hold === null ? [] : waysOfHold(hold, reasons)
+function wayOn({ run, place: { hold }, reasons }: Facts): Unblock[] {
+  if (hold === null) return []
+  const isForced = reasons[hold.reason]?.isForced === true && run.schedule !== null
+  const forced = isForced ? [byHand('Or run its schedule now.', 'schedule', 'run', run.schedule ?? '', '--force')] : []
+  return [...waysOfHold(hold, reasons), ...forced]
 }
 
 function endOfHolder({ waiting: { holders } }: Facts): Unblock[] {

@@ -2,6 +2,7 @@ import { cron } from '../../core/cron/cron.ts'
 import { CronError } from '../../core/cron/cron-error.ts'
 import type { Hold } from '../../core/hold.ts'
 import { type HoldReason, holdSentence } from '../../core/hold-reason.ts'
+import { useText } from '../../core/opening/closings.ts'
 import type { RunStatus } from '../../core/run/run-state.ts'
 import { needOf } from '../../core/target.ts'
 import { backedOffEveryMs } from '../../core/timing/timing.ts'
@@ -46,6 +47,7 @@ export type ScheduleCode =
   | 'once-over'
   | 'no-timing'
   | 'calendar-over'
+  | 'never-open'
   | 'stopped'
   | 'broken-chain'
   | 'cannot-be-worked-out'
@@ -157,6 +159,13 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     says: 'Its calendar has no further instant.',
     unblocks: 'Set another cron expression.',
     tone: 'waits',
+  },
+  'never-open': {
+    says: 'None of its instants is in the open hours of its calendars.',
+    unblocks: 'Give it other calendars or another timing, or give the calendars other hours.',
+    tone: 'wrong',
+    sentence: ({ schedule: { calendars } }) =>
+      `None of its instants is in the open hours of ${(calendars ?? []).map(useText).join(', ')}.`,
   },
   stopped: {
     says: 'The namespace is stopped: nothing is fired and nothing is leased.',

@@ -4,7 +4,7 @@ import type { KernelSource, RunSource } from '../../store/port.ts'
 import { listHints, scheduleVersions } from '../../store/reads/find-schedule.ts'
 import type { HintView, LedgerView, RunView, ScheduleView } from '../../store/views.ts'
 import { type Reasoning, reasoningOf } from '../explain/candidates.ts'
-import { type Rederived, rederive, type StoredDecision } from '../explain/rederive.ts'
+import { calendarsOf, type Rederived, rederive, type StoredDecision } from '../explain/rederive.ts'
 import type { OperationContext } from '../operation-context.ts'
 
 /** Why there is a run, and why at that instant. */
@@ -25,6 +25,7 @@ const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-no
   'ai-oneshot': 'A one-shot hint gave the instant.',
   'clamped-min': 'The requested instant was too soon, and min moved it later.',
   'clamped-max': 'The requested instant was too late, and max moved it earlier.',
+  'clamped-calendar': 'A calendar was closed at the requested instant, and the run was planned for open hours.',
   paused: 'Its schedule was paused.',
   disabled: 'Its schedule was disabled.',
   none: 'No rule gave an instant.',
@@ -84,7 +85,8 @@ async function toldPlan(context: OperationContext, schedule: ScheduleView | null
   const hints = schedule === null ? [] : await hintsOf(context, schedule)
   const spec = schedule === null || stored === null ? null : await specOf(context, schedule, stored.version)
   const named = schedule ?? { id: '', createdAt: 0 }
-  const again = rederive({ decision: stored, spec, enabled: true, keepsMemory, schedule: named })
+  const calendars = await calendarsOf(context, stored)
+  const again = rederive({ decision: stored, spec, enabled: true, keepsMemory, schedule: named, calendars })
   return { ...told, ...reasoningOf(stored, hints), rederived: again }
 }
 

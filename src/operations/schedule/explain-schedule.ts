@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type HoldFiring, isInForce, workOfSchedule } from '../../core/hold.ts'
 import { holdSentence } from '../../core/hold-reason.ts'
+import type { NamedCalendar } from '../../core/opening/closings.ts'
 import { overlapOf } from '../../core/schedule/overlap.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import { backedOffEveryMs } from '../../core/timing/timing.ts'
@@ -13,7 +14,7 @@ import type { ScheduleView } from '../../store/views.ts'
 import { reasoningOf } from '../explain/candidates.ts'
 import { retriesHeld } from '../explain/explain-retries.ts'
 import { type Fleet, fleetOf, takersOf } from '../explain/fleet.ts'
-import { type Rederived, rederive } from '../explain/rederive.ts'
+import { calendarsOf, type Rederived, rederive } from '../explain/rederive.ts'
 import { scheduleName } from '../fields/basic-fields.ts'
 import { presentSchedule } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
@@ -61,7 +62,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
   const { store } = context
   const fleet = await fleetOf(context)
   const { now } = fleet
-  const [awaited, hints, rows, live, lane, holds, spec, failure] = await Promise.all([
+  const [awaited, hints, rows, live, lane, holds, spec, calendars, failure] = await Promise.all([
     awaitedOf(context, schedule, fleet),
     store.look(listHints, name),
     store.look(listLedger, name, { limit: endsShownMax }),
@@ -69,6 +70,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     laneOf(context, schedule),
     store.look(holdsOn, workOfSchedule(schedule.spec)),
     specOf(context, name, schedule),
+    calendarsOf(context, schedule.nextDecision),
     schedule.failureCount === 0 ? null : lastFailureOf(store, schedule.id),
   ])
   const { spec: today, nextDecision: decision, wakeAt } = schedule
@@ -89,7 +91,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     next: isWorkable ? ((await readUpcoming(store, { now, schedule, count: 1 }))[0] ?? null) : null,
     decision,
     ...reasoningOf(decision, hints),
-    rederived: rederived(schedule, spec, now),
+    rederived: rederived(schedule, spec, now, calendars),
     spread: spreadOf(schedule),
     backoff: backoffOf(schedule),
     retries: retriesHeld(today.options, 'schedule', lane.policy),
@@ -150,12 +152,17 @@ async function specOf({ store }: OperationContext, name: string, schedule: Sched
 }
 
 /** While it is paused or waits for a run, the plan has no instant to compare. */
-function rederived(schedule: ScheduleView, spec: ScheduleSpec | null, now: number): Rederived {
+function rederived(
+  schedule: ScheduleView,
+  spec: ScheduleSpec | null,
+  now: number,
+  calendars: readonly NamedCalendar[] | null,
+): Rederived {
   const { nextDecision, nextRunAt, nextDueAt, waitsFor, disabled } = schedule
   const isPlanned = waitsFor === null && !isPausedAt(schedule, now) && nextDecision?.source !== 'paused'
   const instants = isPlanned ? { plannedAt: nextRunAt, dueAt: nextDueAt } : {}
   const decision = nextDecision === null ? null : { ...nextDecision, ...instants }
-  return rederive({ decision, spec, enabled: disabled === null, keepsMemory: true, schedule })
+  return rederive({ decision, spec, enabled: disabled === null, keepsMemory: true, schedule, calendars })
 }
 
 function spreadOf({ spec, nextRunAt, nextDueAt, nextDecision }: ScheduleView): ScheduleExplained['spread'] {

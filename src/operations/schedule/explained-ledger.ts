@@ -29,6 +29,7 @@ const outcomes: Readonly<Record<string, string>> = {
   missed: 'no worker ran in time, and the missed rule skipped it',
   lateness: 'it was later than maxLateness allows',
   paused: 'the schedule was paused',
+  calendar: 'a calendar was closed',
   edited: 'the schedule was changed',
   finished: 'the schedule had finished',
   asked: 'it was missed, and the missed rule asks a person',

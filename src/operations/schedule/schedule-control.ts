@@ -146,6 +146,8 @@ export interface RunMade {
   readonly id: string
   /** Why it does not start at once: its schedule is paused, or another run of it has not ended. */
   readonly kept?: 'held' | 'overlap'
+  /** It starts although its calendars may be closed. */
+  readonly beyondCalendars?: true
 }
 
 export const run = operation({
@@ -157,7 +159,12 @@ export const run = operation({
   request: 'a run by hand',
   input: z.strictObject({
     name: scheduleName,
-    force: z.boolean().describe('Create the run although another has not ended. Default: false.').optional(),
+    force: z
+      .boolean()
+      .describe(
+        'Create the run although another has not ended; asked by a person, also although its calendars are closed. Default: false.',
+      )
+      .optional(),
     payload: payload.describe('The payload of this run. Default: the payload of the schedule.').optional(),
   }),
   output: outputOf<RunMade>()(
@@ -167,21 +174,25 @@ export const run = operation({
         .enum(['held', 'overlap'])
         .describe('Why it does not start at once: its schedule is paused, or another run of it has not ended.')
         .exactOptional(),
+      beyondCalendars: z.literal(true).describe('No closed calendar keeps it.').exactOptional(),
     }),
   ),
-  show({ id, kept }, { command }) {
+  show({ id, kept, beyondCalendars }, { command }) {
     const why = { held: ', which waits: its schedule is paused', overlap: ', which waits: another run has not ended' }
-    return `created ${id}${kept === undefined ? '' : why[kept]}\n  follow it: ${command('run', 'output', '-f', id)}`
+    const beyond = beyondCalendars === true ? ', which no closed calendar keeps' : ''
+    return `created ${id}${kept === undefined ? beyond : why[kept]}\n  follow it: ${command('run', 'output', '-f', id)}`
   },
   examples: [{ name: 'nightly' }, { name: 'report', payload: { day: 'yesterday' }, force: true }],
   async run(context, { name, ...how }) {
     // The payload decides what a program does, and is the body of a request that carries a secret.
     if (how.payload !== undefined)
       refuseOtherPayload(context, (await context.store.look(findSchedule, name))?.spec.target)
-    const answer = await context.store.do(runNow, name, onlyGiven(how))
+    // A model does not start what a person has bounded.
+    const beyondCalendars = how.force === true && context.actor.door !== 'mcp'
+    const answer = await context.store.do(runNow, name, { ...onlyGiven(how), beyondCalendars })
     switch (answer.answer) {
       case 'created':
-        return { id: answer.id, ...onlyGiven({ kept: answer.kept }) }
+        return { id: answer.id, ...onlyGiven({ kept: answer.kept, beyondCalendars: answer.beyondCalendars }) }
       case 'overlap':
         throw new BelfryError('conflict', `Run ${answer.liveRunId} of schedule ${quoted(name)} has not ended.`, {
           hint: 'Wait for it, cancel it, or give `force`.',

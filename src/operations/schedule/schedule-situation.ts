@@ -54,6 +54,7 @@ function overCode({ spec, nextDecision }: ScheduleView): ScheduleCode {
   if (stopped === 'finished') return 'finished'
   if (stopped === 'max-runs') return 'max-runs'
   if (stopped === 'end-at') return 'ended'
+  if (stopped === 'calendar') return 'never-open'
   if (spec.timing.at !== undefined) return 'once-over'
   return spec.timing.cron === undefined ? 'no-timing' : 'calendar-over'
 }

@@ -11,6 +11,10 @@ export interface Note {
   readonly form?: z.ZodType | ((kinds: readonly TargetKind[]) => z.ZodType)
   /** The value is the text of a file: the command line takes a path, and examples show this one. */
   readonly file?: string
+  /** Its flag at the command line, where that is not its name. */
+  readonly flag?: `--${string}`
+  /** A list whose values contain commas: each is given by a flag of its own. */
+  readonly keepsCommas?: true
   /** An instant: epoch ms inside the process, ISO text at the doors. */
   readonly isInstant?: true
   /** The text contains `belfry` commands, which the command line spells the way this user started it. */

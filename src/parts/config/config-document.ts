@@ -33,9 +33,10 @@ export const documentShape = {
     .optional(),
 }
 
-/** The sections in the order in which they are applied: what a schedule names is created before the schedule. */
+/** The sections in the order in which they are applied: what a queue or schedule names is created before it. */
 export function sectionsWith(others: readonly AnySection[]): readonly AnySection[] {
-  return [queues, ...others, schedules, tokens]
+  const first = others.filter(({ isFirst }) => isFirst === true)
+  return [...first, queues, ...others.filter((section) => !first.includes(section)), schedules, tokens]
 }
 
 export type Sections = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>

@@ -116,7 +116,7 @@ export const lift = operation({
   takes: ['id'],
   output: holdSchema,
   show: showLifted,
-  errors: ['invalid', 'not-found'],
+  errors: ['invalid', 'not-found', 'conflict'],
   examples: [{ id: 'h-11' }],
   async run({ store, actor }, { id }) {
     const lifted = await store.do(liftHold, id, { actor })

@@ -1,4 +1,5 @@
-import { type Hold, type HoldScope, isInForce } from '../../core/hold.ts'
+import { BelfryError } from '../../core/error.ts'
+import { calendarReason, type Hold, type HoldScope, isInForce } from '../../core/hold.ts'
 import { parseId } from '../../core/id.ts'
 import type { Actor } from '../audit/actor.ts'
 import { checkActor } from '../check.ts'
@@ -34,7 +35,16 @@ export function* liftHold(context: StoreContext, id: string, { actor }: { readon
   const number = parseId('hold', id)
   const now = yield* clockNow()
   const row = number === null ? undefined : yield* one(lockHold, context.ns, number, now)
+  if (row?.reason === calendarReason) throw closing(id)
   return row === undefined ? null : yield* lift(context, row, { actor, verb: 'hold.lift' }, now)
+}
+
+/** Lifted by hand, it would be written again at an instant that no person chose. */
+function closing(id: string): BelfryError {
+  return new BelfryError('conflict', `Hold ${id} is a closing of a calendar, and follows its hours.`, {
+    hint: 'Give the calendar other hours: `belfry calendar put`. Or run one schedule now: `belfry schedule run NAME --force`.',
+    details: { id },
+  })
 }
 
 /** Ends all holds on a subject that have one reason. Returns those that were in force. */

@@ -9,7 +9,6 @@ import { all, both, clockNow, one, type Row, run, type Step, thereIs } from '../
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
 import { holdOf, holdOn, isNarrow } from './hold-row.ts'
-import { deleteHold } from './lift-hold.ts'
 
 const columns = columnsOf('hold')
 const findEnded = both(
@@ -21,6 +20,8 @@ const findBegun = both(
   `select ${columns} from belfry.hold where ns = $1 and begun_at is null and from_at <= $2 and until_at > $2
     order by from_at, id limit $3`,
 )
+/** A hold that was made longer meanwhile stays. */
+export const deleteEnded = both('holds delete ended', 'delete from belfry.hold where id = $1 and until_at <= $2')
 const findAgain = both('holds find again', `select ${columns} from belfry.hold where id = $1`)
 const markBegun = both('holds mark begun', 'update belfry.hold set begun_at = $2 where id = $1')
 const markHeld = both('holds mark held', 'update belfry.schedule set held_by = $2 where id = $1')
@@ -95,7 +96,7 @@ function* turnSchedule(context: StoreContext, { id, subject }: Row, now: number)
 
 function* turned({ id, until_at: until }: Row, now: number): Step<Turned> {
   if ((until as number) <= now) {
-    yield* run(deleteHold, id as number)
+    yield* run(deleteEnded, id as number, now)
     return 'ended'
   }
   yield* run(markBegun, id as number, now)

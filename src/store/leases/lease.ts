@@ -1,10 +1,11 @@
 import { durationMsMax } from '../../core/duration.ts'
+import { forcedCalendar } from '../../core/hold.ts'
 import { formatId, parseId } from '../../core/id.ts'
 import { isFull, slotsFree } from '../../core/queue/ceiling.ts'
 import type { Policy } from '../../core/queue/policy.ts'
 import { canBeName, checkInteger, checkText, invalid, keyLengthMax } from '../check.ts'
 import { type HeldHead, heldAmong, nothingHeld } from '../holds/held-head.ts'
-import { anyBegins, laneIsOpen, queueHold } from '../holds/hold-row.ts'
+import { anyBegins, isForced, laneIsOpen, queueHold } from '../holds/hold-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../port.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import { admit } from '../runs/admit.ts'
@@ -67,6 +68,13 @@ const survey = dialects('lease survey', {
     lanes: `coalesce(json_agg(n.id), '[]')::text`,
     isServed: needServed.postgres('$3', '$4'),
   }),
+})
+/** Asked only of a held queue: the lanes of runs that a person forced, where nothing but closed calendars holds it. */
+const forcedLanes = (isServed: string) => `select n.id from belfry.queue q join belfry.need n on n.ns = q.ns
+  where q.id = $1 and n.calendar = '${forcedCalendar}' and ${isServed} and ${laneIsOpen('$2')} and ${isForced('$2')}`
+const findForced = dialects('lease find forced', {
+  sqlite: forcedLanes(needServed.sqlite('$3', '$4')),
+  postgres: forcedLanes(needServed.postgres('$3', '$4')),
 })
 const findWaiting = dialects('lease find waiting', {
   sqlite: `select run_id from belfry.aside where kind = 'waiting' and queue_id = $1 and at <= $2
@@ -198,14 +206,18 @@ function* leaseAtLength(context: StoreContext, request: CheckedRequest, locking:
   const queue = yield* one(survey, context.ns, request.queue, lists.kinds, lists.lanes, storeClock)
   // A queue created after the lock request is not locked: other transactions may be counting in it now.
   if (queue === undefined || (yield* rowsOf(locking)).length === 0) return nothing('no-queue')
-  if (queue.held_by !== null) return { ...nothing('held-by'), hold: formatId('hold', queue.held_by as number) }
+  const isHeld = queue.held_by !== null
+  const forced = isHeld ? yield* all(findForced, queue.id as number, queue.now as number, lists.kinds, lists.lanes) : []
+  if (isHeld && forced.length === 0) {
+    return { ...nothing('held-by'), hold: formatId('hold', queue.held_by as number) }
+  }
   const policy = readPolicy(queue.policy as string)
   if (policy === null) return nothing('policy-unreadable')
   rememberPolicy(context, request.queue, queue.policy as string, policy)
 
   const queueId = queue.id as number
   const [now, inFlight] = [queue.now as number, queue.in_flight as number]
-  const needIds = JSON.parse(queue.lanes as string) as number[]
+  const needIds = isHeld ? forced.map(({ id }) => id as number) : (JSON.parse(queue.lanes as string) as number[])
   const mayBeHeld = queue.holds_keys !== null || queue.begins !== null
   const lane = { context, request, workerId, queueId, policy, now, needIds, mayBeHeld }
   const promoted = isDue(queue.waiting_at, now) ? yield* promote(lane) : 0

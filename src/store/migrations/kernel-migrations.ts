@@ -12,6 +12,7 @@ import { newestFirst } from './0014-newest-first.ts'
 import { holds } from './0016-holds.ts'
 import { lanes } from './0018-lanes.ts'
 import { switches } from './0019-switches.ts'
+import { calendars } from './0020-calendars.ts'
 import { finished } from './0023-finished.ts'
 import type { Migration } from './migration.ts'
 
@@ -30,6 +31,7 @@ const ofKernel: readonly Migration[] = [
   lanes,
   switches,
   finished,
+  calendars,
 ]
 
 /** The migrations of the kernel and of the parts, by number. */

@@ -1,6 +1,7 @@
 import { defaultQueue } from '../../core/queue/policy.ts'
 import type { Actor } from '../audit/actor.ts'
 import { writeAudit } from '../audit/write-audit.ts'
+import { followCalendars } from '../calendars/use-calendars.ts'
 import { canBeName } from '../check.ts'
 import { forgetHolds } from '../holds/lift-hold.ts'
 import { refuseManaged } from '../managed.ts'
@@ -58,6 +59,7 @@ export function* deleteQueue(
   const now = yield* clockNow()
   yield* one(markDeleted, found.id as number, now)
   yield* forgetHolds(context, 'queue', name)
+  yield* followCalendars(context, { scope: 'queue', subject: name }, [])
   yield* writeAudit(context, { actor, verb: 'queue.delete', subject: `queue ${name}` }, now)
   return { answer: 'deleted' }
 }

@@ -2,6 +2,7 @@ import { BelfryError } from '../../core/error.ts'
 import { isRecord } from '../../core/json/record.ts'
 import { type Policy, policyProblems } from '../../core/queue/policy.ts'
 import { writeAudit } from '../audit/write-audit.ts'
+import { followQueue } from '../calendars/use-calendars.ts'
 import { canonicalJson, checkActor, checkFields, checkInteger, checkText, invalid, nameLengthMax } from '../check.ts'
 import { pauseQueue } from '../holds/pause-queue.ts'
 import { refuseManaged } from '../managed.ts'
@@ -95,6 +96,7 @@ function* create(context: StoreContext, name: string, change: QueueChange): Step
   if (row === undefined) return null
   yield* pauseQueue(context, name, change)
   yield* tellParts(context, policy)
+  yield* followQueue(context, name, null, policy)
   const [queueId, version] = [row.id as number, row.policy_version as number]
   yield* one(insertVersion, context.ns, queueId, version, text, now, actor.name, actor.door)
   yield* writeAudit(context, { actor, verb: 'queue.create', subject: subjectOf(name), detail: detailOf(change) }, now)
@@ -121,6 +123,7 @@ function* update(context: StoreContext, found: Row, change: QueueChange): Step<Q
   if (isNewPolicy) {
     yield* one(updateQueue, id, text, newVersion)
     yield* tellParts(context, policy)
+    yield* followQueue(context, name, stored, policy)
     yield* one(insertVersion, context.ns, id, newVersion, text, now, actor.name, actor.door)
   }
   yield* writeAudit(context, { actor, verb: 'queue.update', subject: subjectOf(name), detail: detailOf(change) }, now)

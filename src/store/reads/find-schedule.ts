@@ -168,6 +168,7 @@ export function scheduleViewOf(row: ScheduleRow): ScheduleView {
     id: formatId('schedule', row.id),
     spec: row.spec,
     version: row.version,
+    calendars: row.calendars,
     disabled: row.disabledAt === null ? null : { at: row.disabledAt, reason: row.disabledReason ?? 'disabled' },
     paused: row.pausedUntil === null ? null : { until: row.pausedUntil, reason: row.pausedReason ?? 'paused' },
     hints: row.hints,

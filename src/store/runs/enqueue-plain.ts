@@ -39,7 +39,8 @@ export interface CheckedRun {
 /** Whether all of these runs need only a place in line, in the same lane. */
 export function arePlain(runs: readonly CheckedRun[]): boolean {
   const [first] = runs
-  if (first === undefined) return false
+  // The calendars of a run are looked at before it is taken in.
+  if (first === undefined || first.need?.calendar !== undefined) return false
   const lane = needName(first.need)
   return runs.every(({ input, need }) => {
     const { queue, notBefore, concurrencyKey, idempotencyKey, dedupeKey } = input

@@ -3,6 +3,7 @@ import { defaultQueue } from '../../core/queue/policy.ts'
 import { payloadBytesMax } from '../../core/run/payload.ts'
 import { priorityDefault } from '../../core/run/work-fields.ts'
 import { type LaneOptions, laneNeed } from '../../core/target.ts'
+import { calendarsIn, useLane } from '../calendars/use-calendars.ts'
 import {
   checkChoice,
   checkFields,
@@ -139,6 +140,7 @@ function* enqueueFully(
   const inputs = checked.map(({ input }) => input)
   const needs = checked.map(({ need }) => need)
   const { queues, created } = yield* ensureQueues(context, inputs.map(queueName))
+  yield* useCalendars(context, inputs)
   const needIds = yield* ensureNeeds(context, needs)
   const now = yield* clockNow()
   const ids = drawn ?? (yield* freshRunIds(inputs.length))
@@ -183,6 +185,16 @@ function* enqueueFully(
     }),
   )
   return ids.map((id) => answers.get(id) as Enqueued)
+}
+
+function* useCalendars(context: StoreContext, inputs: readonly NewRun[]): Step<void> {
+  const seen = new Set<string>()
+  for (const [index, { options }] of inputs.entries()) {
+    const calendars = calendarsIn(options)
+    if (calendars.length === 0 || seen.has(calendars.join(','))) continue
+    seen.add(calendars.join(','))
+    yield* useLane(context, calendars, `runs[${index}].calendar`)
+  }
 }
 
 /** A new run with zero counts, except the attempts that work with a past has used. */

@@ -226,7 +226,7 @@ function bounded(turns: readonly Turn[]): Turn[] {
 function runsOf({ row, fires }: Turn, work: ReadonlyMap<number, Work>, now: number, ids: readonly number[]): RunRow[] {
   const idOf = (name: LiveName) => ('runId' in name ? name.runId : (ids[name.fire] as number))
   return fires.map((fire, index) => {
-    const { at, version, state, unmeasured, trail, source } = fire.decision
+    const { at, version, state, unmeasured, calendars, trail, source } = fire.decision
     return runOf(row, work.get(row.id) as Work, now, {
       id: ids[index] as number,
       occurrenceAt: fire.plannedAt,
@@ -235,7 +235,7 @@ function runsOf({ row, fires }: Turn, work: ReadonlyMap<number, Work>, now: numb
       notBefore: fire.notBefore,
       lateAfter: fire.lateAfter,
       waitsFor: fire.behind === null ? null : idOf(fire.behind),
-      decision: { at, version, state, unmeasured, trail },
+      decision: { at, version, state, unmeasured, calendars, trail },
     })
   })
 }

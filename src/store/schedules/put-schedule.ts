@@ -1,5 +1,6 @@
 import { BelfryError } from '../../core/error.ts'
 import { formatId } from '../../core/id.ts'
+import { useText } from '../../core/opening/closings.ts'
 import { defaultQueue } from '../../core/queue/policy.ts'
 import { planned, unplanned } from '../../core/schedule/next-plan.ts'
 import { passedBy } from '../../core/schedule/passed-by.ts'
@@ -7,6 +8,7 @@ import { refuseUnseen } from '../../core/schedule/refuse-unseen.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import { freshState, isPaused, lastRunId } from '../../core/schedule/state.ts'
 import { writeAudit } from '../audit/write-audit.ts'
+import { calendarsOf } from '../calendars/use-calendars.ts'
 import {
   canonicalJson,
   checkActor,
@@ -14,6 +16,7 @@ import {
   checkFields,
   checkInteger,
   checkText,
+  invalid,
   keyLengthMax,
   nameLengthMax,
 } from '../check.ts'
@@ -33,13 +36,13 @@ import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-r
 const insertSchedule = both(
   'schedule insert',
   `insert into belfry.schedule
-    (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at, timed_at, created_at, updated_at)
-    values ($1, $2, $3, $4, 1, $5, '{}', $6, $7, $6, $6, $6)
+    (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at, timed_at, created_at, updated_at, calendars)
+    values ($1, $2, $3, $4, 1, $5, '{}', $6, $7, $6, $6, $6, $8)
     on conflict (ns, name) where deleted_at is null do nothing returning id`,
 )
 const updateSpec = both(
   'schedule update spec',
-  'update belfry.schedule set spec = $2, version = $3, queue_id = $4, timed_at = $5, updated_at = $6 where id = $1',
+  'update belfry.schedule set spec = $2, version = $3, queue_id = $4, timed_at = $5, updated_at = $6, calendars = $7 where id = $1',
 )
 const insertVersion = both('schedule insert version', tables.schedule_version.insertOne())
 
@@ -101,12 +104,14 @@ function* create(put: Put): Step<PutAnswer | null> {
   const { context, spec, options, now } = put
   refuseUnseen(spec.name, options)
   const { queue, isNew } = yield* queueOf(put)
+  const calendars = yield* calendarsOf(context, spec, queue)
   const [id] = (yield* freshIds(1)) as [number]
   const gridAnchorAt = spec.startAt ?? now
   const text = JSON.stringify(spec)
-  const inserted = yield* one(insertSchedule, id, context.ns, spec.name, text, queue.id, now, gridAnchorAt)
-  if (inserted === undefined) return null
-  const row = planned(freshRow(put, id, queue.id), { now, lastRunId: null })
+  const inserting = [id, context.ns, spec.name, text, queue.id, now, gridAnchorAt, textOf(calendars)] as const
+  if ((yield* one(insertSchedule, ...inserting)) === undefined) return null
+  const row = planned({ ...freshRow(put, id, queue.id), calendars }, { now, lastRunId: null })
+  refuseNever(row)
   yield* saveSchedules([row])
   yield* record(put, row, 'schedule.create', undefined)
   const created = isNew ? ({ queueCreated: true } as const) : {}
@@ -135,18 +140,15 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   const settled = isRetimed ? yield* settleOldTiming(context, now, found) : found
   const { queue, isNew } = yield* queueOf(put)
   const version = found.version + 1
+  const calendars = yield* calendarsOf(context, spec, queue)
   const finished = isRetimed || isOtherField(found, spec) ? null : found.finished
-  const edited = {
-    ...reanchored(settled, spec, changed, now),
-    spec,
-    version,
-    queueId: queue.id,
-    updatedAt: now,
-    finished,
-  }
-  yield* one(updateSpec, found.id, JSON.stringify(spec), version, queue.id, edited.timedAt, now)
+  const written = { spec, version, calendars, queueId: queue.id, updatedAt: now, finished }
+  const edited = { ...reanchored(settled, spec, changed, now), ...written }
+  const updating = [JSON.stringify(spec), version, queue.id, edited.timedAt, now, textOf(calendars)] as const
+  yield* one(updateSpec, found.id, ...updating)
   const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
   const row = planned(edited, { now, lastRunId: lastRunId(edited, live) })
+  refuseNever(row)
   yield* saveSchedules([row])
   yield* record(put, row, 'schedule.update', changed)
   return { answer: 'updated', schedule: scheduleViewOf(row), changed, ...(isNew && { queueCreated: true }) }
@@ -157,6 +159,19 @@ function isOtherField({ spec: before, finished }: ScheduleRow, after: ScheduleSp
   if (finished === null) return false
   const [old, fresh] = [before, after].map((spec) => ({ ...spec, ...spec.options }) as Record<string, unknown>)
   return canonicalJson(old?.[finished]) !== canonicalJson(fresh?.[finished])
+}
+
+function textOf(calendars: ScheduleRow['calendars']): string | null {
+  return calendars === null ? null : JSON.stringify(calendars)
+}
+
+/** A schedule none of whose instants is in the open hours of its calendars would seem to work, and never run. */
+function refuseNever({ nextDecision, calendars }: ScheduleRow): void {
+  const stopped = nextDecision?.trail.find(({ effect }) => effect === 'stopped')
+  if (stopped?.rule !== 'calendar') return
+  const names = (calendars ?? []).map(useText).join(', ')
+  const problem = `names ${names}, and no instant of the schedule is in the open hours`
+  throw invalid('calendar', problem, 'hours in which the schedule runs')
 }
 
 /** A schedule made by hand is not overwritten by a file that happens to use its name. */

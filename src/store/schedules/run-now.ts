@@ -1,3 +1,4 @@
+import { forcedCalendar } from '../../core/hold.ts'
 import { formatId } from '../../core/id.ts'
 import { payloadBytesMax } from '../../core/run/payload.ts'
 import { overlapDecision, standsBehind } from '../../core/schedule/overlap.ts'
@@ -20,14 +21,34 @@ import { lockNamedSchedule, type ScheduleRow, setsAside } from './schedule-row.t
 export function* runNow(
   context: StoreContext,
   name: string,
-  { force = false, payload }: { force?: boolean; payload?: unknown } = {},
+  { force = false, beyondCalendars = false, payload }: RunNowOptions = {},
 ): Step<RunNowAnswer> {
   if (payload !== undefined) jsonText(payload, 'payload', payloadBytesMax)
   const schedule = yield* lockNamedSchedule(context, name)
   if (schedule === null) return { answer: 'not-found' }
-  return yield* makeNow(context, schedule, { force, payload, source: 'run-now' })
+  const isBeyond = beyondCalendars && schedule.calendars !== null
+  const made = isBeyond ? beyond(schedule) : schedule
+  const answer = yield* makeNow(context, made, { force, payload, source: 'run-now' })
+  return isBeyond && answer.answer === 'created' ? { ...answer, beyondCalendars: true } : answer
 }
-runNow.audits = (answer: RunNowAnswer) => (answer.answer === 'created' ? { detail: { run: answer.id } } : null)
+runNow.audits = (answer: RunNowAnswer) => {
+  if (answer.answer !== 'created') return null
+  return { detail: { run: answer.id, ...(answer.beyondCalendars === true && { beyondCalendars: true }) } }
+}
+
+export interface RunNowOptions {
+  /** Although another run has not ended. */
+  readonly force?: boolean
+  /** Although its calendars are closed. */
+  readonly beyondCalendars?: boolean
+  readonly payload?: unknown
+}
+
+/** The schedule with runs in the lane that no closed calendar keeps. */
+function beyond(schedule: ScheduleRow): ScheduleRow {
+  const options = { ...schedule.spec.options, calendar: [forcedCalendar] }
+  return { ...schedule, spec: { ...schedule.spec, options } }
+}
 
 interface Wish {
   readonly force: boolean

@@ -46,7 +46,18 @@ const lockNamed = dialects('schedule lock named', {
 })
 /** The state of a schedule; the verbs that edit it write the other columns. */
 const state = tables.schedule.but(
-  ...(['ns', 'name', 'spec', 'version', 'queueId', 'timedAt', 'managedBy', 'createdAt', 'updatedAt'] as const),
+  ...([
+    'ns',
+    'name',
+    'spec',
+    'version',
+    'calendars',
+    'queueId',
+    'timedAt',
+    'managedBy',
+    'createdAt',
+    'updatedAt',
+  ] as const),
 )
 const save = dialects('schedule save', state.update())
 const plan = tables.schedule.only(

@@ -44,7 +44,13 @@ export type HintAnswer =
 
 export type RunNowAnswer =
   /** `kept` says why it does not start at once: its schedule is paused, or another run of it is live. */
-  | { readonly answer: 'created'; readonly id: string; readonly kept?: 'held' | 'overlap' }
+  | {
+      readonly answer: 'created'
+      readonly id: string
+      readonly kept?: 'held' | 'overlap'
+      /** No closed calendar keeps it. */
+      readonly beyondCalendars?: true
+    }
   | { readonly answer: 'overlap'; readonly liveRunId: string }
   | { readonly answer: 'not-found' }
 

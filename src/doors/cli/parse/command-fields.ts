@@ -16,6 +16,8 @@ export interface Field {
   /** The allowed words, where there is a fixed list. */
   readonly choices?: readonly string[]
   readonly says: string
+  /** Its values contain commas, and are not split at them. */
+  readonly keepsCommas?: true
   /** The expected value, for JSON whose schema states it best. */
   readonly expected?: string
   /** Whether null removes it. */
@@ -64,9 +66,13 @@ function fieldOf(name: string, schema: z.ZodType): Field {
   const kind = kindOf(inner)
   const described = descriptionOf(schema).replace(/ Null takes it away\.$/, '')
   const says = kind === 'file' ? `${described} A path, or - for stdin.` : described
-  const flag = kind === 'file' ? `${flagOf(name)}-file` : flagOf(name)
+  const { flag = kind === 'file' ? `${flagOf(name)}-file` : flagOf(name), keepsCommas } = noteOf(inner)
   const expected = kind === 'json' || kind === 'command' ? noteOf(inner).expected : undefined
-  const told = { ...(choices !== undefined && { choices }), ...(expected !== undefined && { expected }) }
+  const told = {
+    ...(choices !== undefined && { choices }),
+    ...(keepsCommas && { keepsCommas }),
+    ...(expected !== undefined && { expected }),
+  }
   return { name, flag, kind, ...told, says, isRemovable }
 }
 

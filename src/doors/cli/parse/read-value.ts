@@ -116,6 +116,7 @@ export async function readValue(
 ): Promise<unknown> {
   const { flag, kind } = field
   const text = given.at(-1) ?? ''
+  if (kind === 'list' && field.keepsCommas === true) return given
   if (kind === 'list') return given.flatMap((one) => one.split(',')).map((one) => one.trim())
   if (given.length > 1) {
     problems.push({ field: flag, problem: `is given ${given.length} times`, expected: 'it once' })

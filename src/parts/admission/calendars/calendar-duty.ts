@@ -1,0 +1,27 @@
+import type { Duty } from '../../../engine/part.ts'
+import { askAgain } from '../../../store/calendars/ask-again.ts'
+import { renewClosings, staleUses } from '../../../store/calendars/use-calendars.ts'
+import { closingsAheadMs } from '../../../store/calendars/write-closings.ts'
+import { clockNow } from '../../../store/statement.ts'
+
+const usesMax = 200
+const askedMax = 100
+const stepsMax = 50
+
+/** Writes closings further ahead, and goes on with what a change has left to ask. */
+export const calendarDuty: Duty = {
+  name: 'calendars',
+  everyMs: 60_000,
+  async tick({ store }) {
+    const failures: unknown[] = []
+    const until = (await store.look(clockNow)) + closingsAheadMs
+    for (const use of await store.look(staleUses, { until, limit: usesMax })) {
+      // One that this machine cannot compute, for a zone it does not know, must not stop the others.
+      await store.do(renewClosings, use).catch((error: unknown) => failures.push(error))
+    }
+    for (let steps = 1; steps <= stepsMax; steps++) {
+      if (!(await store.do(askAgain, { limit: askedMax })).more) break
+    }
+    if (failures.length > 0) throw failures[0]
+  },
+}

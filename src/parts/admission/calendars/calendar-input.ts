@@ -1,0 +1,160 @@
+import { z } from 'zod'
+import { cron } from '../../../core/cron/cron.ts'
+import { CronError } from '../../../core/cron/cron-error.ts'
+import { resolveZone } from '../../../core/cron/zone-name.ts'
+import { CalendarError } from '../../../core/opening/calendar-error.ts'
+import { parseClosedHours } from '../../../core/opening/closed-hours.ts'
+import { parseDate } from '../../../core/opening/dates.ts'
+import { type IcalClosings, icalClosings } from '../../../core/opening/ical.ts'
+import { type OpeningHours, opening } from '../../../core/opening/opening.ts'
+import { parseHours } from '../../../core/opening/weekly-hours.ts'
+import { newName } from '../../../operations/fields/basic-fields.ts'
+import { onlyGiven } from '../../../operations/fields/only-given.ts'
+import { isShown, type Problem } from '../../../operations/input/refuse-input.ts'
+import { noted } from '../../../operations/schema/schema-note.ts'
+
+const entriesMax = 2_000
+const fileBytesMax = 1_048_576
+const entryLengthMax = 200
+
+function entries(says: string) {
+  const list = z.array(z.string().max(entryLengthMax)).max(entriesMax)
+  return noted(list, { keepsCommas: true }).readonly().describe(says)
+}
+
+/** A comma separates calendars, and an exclamation mark inverts one. */
+export const calendarName = noted(
+  newName.refine((text) => !text.includes(',') && !text.startsWith('!')),
+  {
+    expected:
+      'a text of 1 to 500 characters without commas that begins neither with a dash nor with an exclamation mark',
+  },
+).describe('The name of the calendar.')
+
+export const hoursShape = {
+  zone: z
+    .string()
+    .describe('The IANA time zone of its hours. Default: the zone it has; of a new one, that of the caller.')
+    .optional(),
+  open: entries(
+    'Weekly hours in which it is open, such as mon-fri 08:00-18:00; over midnight: mon-fri 22:00-06:00.',
+  ).optional(),
+  cron: z.string().describe('A cron expression whose minutes are open, in place of open.').optional(),
+  openDates: entries(
+    'Dates on which it is open all day: 2026-12-24, 2026-12-24..2026-12-31, 12-24 or 11-thu#4.',
+  ).optional(),
+  closedDates: noted(entries('Dates on which it is closed all day, whatever else is said.'), {
+    flag: '--closed',
+  }).optional(),
+  closedHours: entries(
+    'Hours in which it is closed: wed 14:00-16:00, or a date with hours, 2026-12-24 12:00-24:00.',
+  ).optional(),
+  closedFile: noted(z.string(), { file: 'holidays.ics', flag: '--closed-file' })
+    .describe('The text of an iCalendar file whose events close it, of at most 1 MB.')
+    .optional(),
+}
+
+const hoursForm = z.strictObject(hoursShape)
+export type HoursGiven = z.output<typeof hoursForm>
+
+export interface ReadHours {
+  readonly hours: OpeningHours
+  readonly problems: readonly Problem[]
+  /** What was taken from an iCalendar text. */
+  readonly imported: IcalClosings | null
+}
+
+/** Reads the hours of a calendar, with every problem at its character. */
+export function readHours(
+  given: Partial<HoursGiven>,
+  { zone, now }: { readonly zone: string; readonly now: number },
+): ReadHours {
+  const { open, cron: minutes, openDates, closedFile } = given
+  const problems: Problem[] = [
+    ...zoneProblems(given.zone),
+    ...entryProblems('open', open, parseHours),
+    ...cronProblems(minutes),
+    ...entryProblems('openDates', openDates, parseDate),
+    ...entryProblems('closedDates', given.closedDates, parseDate),
+    ...entryProblems('closedHours', given.closedHours, parseClosedHours),
+  ]
+  if (open !== undefined && minutes !== undefined) {
+    problems.push({ field: 'cron', problem: 'is given beside `open`', expected: 'only one of the two' })
+  }
+  const own = problems.some(({ field }) => field === 'zone') ? 'UTC' : resolveZone(given.zone ?? zone).name
+  const isLong = closedFile !== undefined && Buffer.byteLength(closedFile) > fileBytesMax
+  if (isLong) {
+    const problem = `has ${Buffer.byteLength(closedFile)} bytes`
+    problems.push({ field: 'closedFile', problem, expected: `at most ${fileBytesMax}` })
+  }
+  const imported = closedFile === undefined || isLong ? null : icalClosings({ text: closedFile, zone: own, now })
+  const closedDates = together(given.closedDates, imported?.closedDates)
+  const closedHours = together(given.closedHours, imported?.closedHours)
+  if ((closedDates?.length ?? 0) + (closedHours?.length ?? 0) > entriesMax) {
+    problems.push({
+      field: 'closedFile',
+      problem: 'has too many dates',
+      expected: `at most ${entriesMax} with those given`,
+    })
+  }
+  const hours = onlyGiven({ zone: own, open, cron: minutes, openDates, closedDates, closedHours }) as OpeningHours
+  if (problems.length === 0) problems.push(...neverProblems(hours, now))
+  return { hours, problems, imported }
+}
+
+function together(given?: readonly string[], more: readonly string[] = []): readonly string[] | undefined {
+  return given === undefined && more.length === 0 ? undefined : [...new Set([...(given ?? []), ...more])]
+}
+
+function entryProblems(field: string, texts: readonly string[] = [], parse: (text: string) => unknown): Problem[] {
+  return texts.flatMap((text, index) => {
+    try {
+      parse(text)
+      return []
+    } catch (error) {
+      if (!(error instanceof CalendarError)) throw error
+      const problem = `${isShown(text)}, wrong at character ${error.position + 1}: ${error.problem}`
+      return [{ field: texts.length === 1 ? field : `${field}[${index}]`, problem, expected: error.expected }]
+    }
+  })
+}
+
+function cronProblems(expression: string | undefined): Problem[] {
+  if (expression === undefined) return []
+  try {
+    const fields = expression.trim().split(/\s+/).length
+    if (cron(expression, 'UTC') && fields <= 5) return []
+    return [{ field: 'cron', problem: `has ${fields} fields`, expected: 'five fields: its minutes are open' }]
+  } catch (error) {
+    if (!(error instanceof CronError)) throw error
+    const problem = `is wrong at character ${error.position + 1}: ${error.reason}`
+    return [{ field: 'cron', problem, expected: error.expected }]
+  }
+}
+
+function zoneProblems(zone: string | undefined): Problem[] {
+  if (zone === undefined) return []
+  try {
+    resolveZone(zone)
+    return []
+  } catch (error) {
+    if (!(error instanceof CronError)) throw error
+    return [{ field: 'zone', problem: `${isShown(zone)}: ${error.reason}`, expected: error.expected }]
+  }
+}
+
+/** A calendar that never opens would keep its work from starting for ever. */
+function neverProblems(hours: OpeningHours, now: number): Problem[] {
+  const { open, changesAt } = opening({ at: now, calendar: hours })
+  if (open || changesAt !== null) return []
+  const field = hours.cron === undefined ? 'open' : 'cron'
+  const expected = 'hours or dates on which it is open, such as mon-sun 00:00-24:00 with closed dates'
+  return [{ field, problem: 'does not open within the next 400 days', expected }]
+}
+
+/** What a person may not have meant: hours that end on the next day. */
+export function notesOn({ open = [], closedHours = [] }: OpeningHours): string[] {
+  const over = open.filter((text) => parseHours(text).endMinute > 1_440)
+  const closed = closedHours.filter((text) => parseClosedHours(text).endMinute > 1_440)
+  return [...over, ...closed].map((text) => `${text} is over midnight: it ends on the next day.`)
+}

@@ -1,0 +1,31 @@
+import type { Part } from '../../../part.ts'
+import { calendarDuty } from './calendar-duty.ts'
+import { ofQueue, ofRun, ofSchedule } from './calendar-field.ts'
+import { calendarOperations } from './calendar-verbs.ts'
+import { calendars as section } from './calendars-section.ts'
+
+/** Calendars: when work may start. The tables and the holds of closings are the kernel's, as schedules are planned by them. */
+export const calendars = {
+  name: 'calendars',
+  fields: { schedule: { calendar: ofSchedule }, queue: { calendar: ofQueue }, run: { calendar: ofRun } },
+  duties: [calendarDuty],
+  config: [section],
+  nouns: {
+    calendar: {
+      says: 'When work may start: opening hours that schedules, queues, runs or the namespace follow.',
+      plural: 'calendars',
+      operations: calendarOperations,
+      otherWords: {
+        calendars: 'calendar list',
+        holidays: 'calendar',
+        'calendar ls': 'list',
+        'calendar add': 'put',
+        'calendar create': 'put',
+        'calendar set': 'put',
+        'calendar rm': 'delete',
+        'calendar remove': 'delete',
+        'calendar get': 'show',
+      },
+    },
+  },
+} as const satisfies Part
