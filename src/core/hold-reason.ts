@@ -11,6 +11,8 @@ export interface HoldReason {
   readonly unblocks: string
   /** What explain says about held work. Default: the hold by its id, author and note. */
   readonly sentence?: (hold: Hold) => string
+  /** What ends this hold by itself. Default: its end, where it has one. */
+  readonly ends?: string
   /** How a person ends this hold, and the words of the command. Default: lifts it by its id. */
   readonly lift?: (hold: Hold) => { readonly what: string; readonly words: readonly string[] }
 }

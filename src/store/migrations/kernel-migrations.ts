@@ -13,6 +13,7 @@ import { holds } from './0016-holds.ts'
 import { lanes } from './0018-lanes.ts'
 import { switches } from './0019-switches.ts'
 import { finished } from './0023-finished.ts'
+import { reserving } from './0024-reserving.ts'
 import type { Migration } from './migration.ts'
 
 const ofKernel: readonly Migration[] = [
@@ -30,6 +31,7 @@ const ofKernel: readonly Migration[] = [
   lanes,
   switches,
   finished,
+  reserving,
 ]
 
 /** The migrations of the kernel and of the parts, by number. */

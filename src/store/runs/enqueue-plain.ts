@@ -36,10 +36,10 @@ export interface CheckedRun {
   readonly texts: Pick<RunRow, 'target' | 'payload' | 'options'>
 }
 
-/** Whether all of these runs need only a place in line, in the same lane. */
+/** Whether all of these runs need only a place in line, in the same lane. An account that a run names must be looked up. */
 export function arePlain(runs: readonly CheckedRun[]): boolean {
   const [first] = runs
-  if (first === undefined) return false
+  if (first === undefined || first.need?.account !== undefined) return false
   const lane = needName(first.need)
   return runs.every(({ input, need }) => {
     const { queue, notBefore, concurrencyKey, idempotencyKey, dedupeKey } = input

@@ -60,7 +60,7 @@ export class LoneRun {
 /** Work that waits for nothing but a free slot, so that its transaction does not wait either. */
 export function isLone(runs: readonly NewRun[]): runs is readonly [NewRun] {
   const [run] = runs
-  if (run === undefined || runs.length > 1) return false
+  if (run === undefined || runs.length > 1 || run.options?.account !== undefined) return false
   return (run.notBefore ?? run.concurrencyKey ?? run.idempotencyKey ?? run.dedupeKey) === undefined
 }
 
