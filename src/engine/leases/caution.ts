@@ -3,7 +3,7 @@ const batchMax = 500
 /**
  * A worker leases up to its free slots. Where a part then defers most of these runs, because an account has room for one of them,
  * each of the others was leased in vain, and will be again a second later. So after a deferral a queue is leased from one run at a
- * time, and twice as many after each run that started.
+ * time, and one more after each run that started.
  */
 export class Caution {
   /** How many leased runs parts are being asked about, by queue. */
@@ -24,7 +24,7 @@ export class Caution {
   answered(queue: string, { isDeferred }: { readonly isDeferred: boolean }): boolean {
     this.#asked.set(queue, this.#askedOf(queue) - 1)
     if (isDeferred) this.#most.set(queue, 1)
-    else this.#trust(queue)
+    else this.#trust(queue, (most) => most + 1)
     return this.#most.has(queue) && this.atMost(queue, 1) > 0
   }
 
@@ -32,7 +32,7 @@ export class Caution {
   goesOn(queue: string): boolean {
     if (!this.#most.has(queue)) return true
     if (this.#askedOf(queue) > 0) return false
-    this.#trust(queue)
+    this.#trust(queue, (most) => most * 2)
     return true
   }
 
@@ -40,8 +40,8 @@ export class Caution {
     return this.#asked.get(queue) ?? 0
   }
 
-  #trust(queue: string): void {
-    const most = (this.#most.get(queue) ?? batchMax) * 2
+  #trust(queue: string, grown: (most: number) => number): void {
+    const most = grown(this.#most.get(queue) ?? batchMax)
     if (most < batchMax) this.#most.set(queue, most)
     else this.#most.delete(queue)
   }
