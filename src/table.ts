@@ -90,5 +90,8 @@ export const holdReasons: OperationContext['holdReasons'] = Object.assign(
   ...each.map((part) => part.holdReasons ?? {}),
 )
 
+/** What parts know of a run. */
+export const runNotes: NonNullable<OperationContext['runNotes']> = each.flatMap((part) => part.explainsRun ?? [])
+
 /** The run sources that parts add. */
 export const origins: Readonly<Record<string, RunOrigin>> = Object.assign({}, ...each.map((part) => part.origins ?? {}))

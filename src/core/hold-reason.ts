@@ -13,6 +13,8 @@ export interface HoldReason {
   readonly sentence?: (hold: Hold) => string
   /** Whether a person may run a schedule now in spite of it, with `--force`. */
   readonly isForced?: true
+  /** What ends this hold by itself. Default: its end, where it has one. */
+  readonly ends?: string
   /** How a person ends this hold, and the words of the command. Default: lifts it by its id. */
   readonly lift?: (hold: Hold) => { readonly what: string; readonly words: readonly string[] }
 }

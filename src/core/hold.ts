@@ -55,6 +55,11 @@ export function workOfSchedule({ name, queue = 'default', target, concurrencyKey
   return { ...('need' in need && need.need), queue, schedule: name, key: concurrencyKey }
 }
 
+/** A full account or namespace is held and released with nearly every run: a line of the log for each would hide the others. */
+export function isMomentary({ reason }: Pick<Hold, 'reason'>): boolean {
+  return reason.endsWith('-full')
+}
+
 /** A hold applies from its first instant on, and no longer at its last. */
 export function isInForce({ from, until }: Pick<Hold, 'from' | 'until'>, now: number): boolean {
   return from <= now && (until === null || until > now)

@@ -3,6 +3,7 @@ import { BelfryError } from '../core/error.ts'
 import { reasonText } from '../core/reason-text.ts'
 import { type Expectation, outcomeOf, type RateLimited } from '../core/run/expect.ts'
 import { type Usage, usageProblem, usageSum } from '../core/run/usage.ts'
+import { type Utilisation, utilisationProblem } from '../core/run/utilisation.ts'
 import type { Outcome } from '../core/run/verdict.ts'
 import { laneNameOf } from '../core/target.ts'
 import { traceparentOf } from '../core/trace.ts'
@@ -134,27 +135,39 @@ function endOf(holding: Holding, came: ExecutorAnswer, { context, ...how }: Endi
   const ended = came !== 'nothing' && 'ended' in came ? came.ended : undefined
   const limit = account === undefined || stopped !== null ? undefined : ended?.facts.rateLimited
   const outcome =
-    limit === undefined ? outcomeAfter({ came, stopped, expect, ...how }) : deferredBy(limit, context.clock.now())
+    limit === undefined
+      ? outcomeAfter({ came, stopped, expect, ...how })
+      : deferredBy(limit, holding.isWatched, context.clock.now())
   const result = ended?.result
   const end =
     result === undefined ? { runId, fence, scheduleId, outcome } : { runId, fence, scheduleId, outcome, result }
   const usage = reportedUsage(holding, ended)
+  const utilisation = reportedUtilisation(holding, ended)
   // Nearly every end is plain, and one object for each is enough.
-  if (usage === undefined && limit === undefined && !holding.isWatched) return end
-  return { ...end, usage, rateLimited: limit, isWatched: holding.isWatched }
+  if (usage === undefined && utilisation === undefined && limit === undefined && !holding.isWatched) return end
+  return { ...end, usage, utilisation, rateLimited: limit, isWatched: holding.isWatched }
 }
 
-/** A limit without a known end is tried again after a minute; the part that knows accounts holds them for longer. */
+/** A limit without a known end is tried again after a minute. */
 const limitUnknownMs = 60_000
 
-/** The provider refused by its limit, through no fault of the run. */
-function deferredBy({ resetAt, hasBegun = true }: RateLimited, now: number): Outcome {
-  return { kind: 'deferred', until: resetAt ?? now + limitUnknownMs, reason: 'rate-limited', hasBegun }
+/**
+ * The provider refused by its limit, through no fault of the run. The part that watches the run holds its account until the limit
+ * opens; the run itself may go on at once with another account, and when a person unblocks this one.
+ */
+function deferredBy({ resetAt, hasBegun = true }: RateLimited, isWatched: boolean, now: number): Outcome {
+  const until = isWatched ? now : (resetAt ?? now + limitUnknownMs)
+  return { kind: 'deferred', until, reason: 'rate-limited', hasBegun }
 }
 
 function reportedUsage({ usage }: Holding, ended: Ended | undefined): Usage | undefined {
   const answered = ended?.facts.usage
   return usage === null || answered === undefined ? (usage ?? answered) : usageSum(usage, answered)
+}
+
+function reportedUtilisation({ utilisation }: Holding, ended: Ended | undefined): AttemptEnd['utilisation'] {
+  const answered = ended?.facts.utilisation
+  return utilisation === null || answered === undefined ? (utilisation ?? answered) : [...utilisation, ...answered]
 }
 
 interface After {
@@ -210,6 +223,9 @@ export function messageOf(threw: unknown): string {
   }
 }
 
+/** An attempt may report often; the newest reports count. */
+const utilisationsMax = 20
+
 /** The attempt as its executor sees it; fields that few executors use are computed lazily. */
 export class LeasedAttempt implements Attempt {
   readonly #context: EngineContext
@@ -243,6 +259,9 @@ export class LeasedAttempt implements Attempt {
   }
   get source() {
     return this.#holding.lease.source
+  }
+  get account() {
+    return this.#holding.account
   }
   get idempotencyKey() {
     return this.#holding.lease.idempotencyKey ?? this.runId
@@ -279,6 +298,15 @@ export class LeasedAttempt implements Attempt {
       throw new BelfryError('invalid', `The usage that run ${this.runId} reports is wrong: ${problem}.`)
     }
     if (!holding.isOver) holding.usage = usageSum(holding.usage ?? {}, report)
+  }
+
+  utilisation(report: Utilisation): void {
+    const holding = this.#holding
+    const problem = utilisationProblem(report)
+    if (problem !== null) {
+      throw new BelfryError('invalid', `The utilisation that run ${this.runId} reports is wrong: ${problem}.`)
+    }
+    if (!holding.isOver) holding.utilisation = [...(holding.utilisation ?? []), report].slice(-utilisationsMax)
   }
 
   async drained(): Promise<void> {

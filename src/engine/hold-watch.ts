@@ -1,4 +1,4 @@
-import { type Hold, holdSubject } from '../core/hold.ts'
+import { type Hold, holdSubject, isMomentary } from '../core/hold.ts'
 import { listHolds } from '../store/holds/list-holds.ts'
 import { turnHolds } from '../store/holds/turn-holds.ts'
 import type { NextInstants } from '../store/port.ts'
@@ -27,7 +27,8 @@ export class HoldWatch {
 
   async #tellChanges(now: number, mark: string): Promise<void> {
     const { store, events } = this.#context
-    const holds = new Map((await store.look(listHolds)).map((hold) => [hold.id, hold]))
+    const lasting = (await store.look(listHolds)).filter((hold) => !isMomentary(hold))
+    const holds = new Map(lasting.map((hold) => [hold.id, hold]))
     for (const hold of holds.values()) if (!this.#known.has(hold.id)) events.tell('hold.put', told(hold))
     for (const hold of this.#known.values()) {
       if (holds.has(hold.id)) continue

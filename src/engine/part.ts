@@ -15,8 +15,11 @@ export interface Duty {
  * either; `fail` uses an attempt, and another one follows unless `retryable` is `false`.
  */
 export type Begin =
-  /** `isWatched`: the part has reserved something, and its `ended` must see the end of this attempt. */
-  | { readonly go: true; readonly isWatched?: boolean }
+  /**
+   * `isWatched`: the part has reserved something, and its `ended` must see the end of this attempt. `account`: the one of its
+   * accounts that the attempt uses.
+   */
+  | { readonly go: true; readonly isWatched?: boolean; readonly account?: string | undefined }
   | { readonly skip: string }
   | { readonly defer: { readonly until: number; readonly reason: string } }
   | { readonly fail: string; readonly retryable?: boolean }

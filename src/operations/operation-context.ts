@@ -6,7 +6,7 @@ import type { TargetKind } from '../targets/kind.ts'
 import type { Scope } from './caller-scope.ts'
 import type { AnySection } from './config-section.ts'
 import type { AddedFields } from './fields/added-fields.ts'
-import type { RunOrigin } from './part.ts'
+import type { OperationPart, RunOrigin } from './part.ts'
 import type { Waits } from './run/waits.ts'
 import type { HealthCheck } from './store/health-check.ts'
 
@@ -25,6 +25,8 @@ export interface OperationContext extends FirstPolicies {
   readonly origins: Readonly<Record<string, RunOrigin>>
   /** The hold reasons, by code. */
   readonly holdReasons: Readonly<Record<string, HoldReason>>
+  /** What parts know of a run, for its explanation. */
+  readonly runNotes?: readonly NonNullable<OperationPart['explainsRun']>[]
   /** The config file sections that parts add. */
   readonly sections: readonly AnySection[]
   /** The doctor checks that parts add. */

@@ -3,6 +3,7 @@ import type { RunView } from '../store/views.ts'
 import type { AnySection } from './config-section.ts'
 import type { AddedFields } from './fields/added-fields.ts'
 import type { MoreVerbs, NounEntry } from './noun.ts'
+import type { OperationContext } from './operation-context.ts'
 import type { HealthCheck } from './store/health-check.ts'
 
 /** The texts for a run source. */
@@ -27,6 +28,8 @@ export interface OperationPart {
   readonly checks?: readonly HealthCheck[]
   /** The reasons of its holds, by code. */
   readonly holdReasons?: Readonly<Record<string, HoldReason>>
+  /** What it knows of a run, in sentences for its explanation. */
+  readonly explainsRun?: (context: OperationContext, run: RunView) => Promise<readonly string[]>
   /** The sources of its runs. */
   readonly origins?: Readonly<Record<string, RunOrigin>>
 }

@@ -1,5 +1,6 @@
 import type { Policy } from '../core/queue/policy.ts'
 import type { Migration } from './migrations/migration.ts'
+import type { NewRun } from './port.ts'
 import type { Sweeping } from './prune/sweep.ts'
 import type { EndHooks } from './runs/end-hooks.ts'
 import type { Step } from './statement.ts'
@@ -17,6 +18,13 @@ export interface StorePart extends EndHooks {
   readonly sourcesKept?: readonly string[]
   /** Called in the transaction that writes a schedule or the policy of a queue, with what is written: makes what the fields of the part need. */
   readonly written?: (context: StoreContext, said: object) => Step<void>
+  /**
+   * Called in the transaction that enqueues runs, before it writes them; it refuses runs by throwing `invalid`. Runs that only need a place in
+   * line, and name no account, are enqueued without it.
+   */
+  readonly enqueues?: (context: StoreContext, runs: readonly NewRun[]) => Step<void>
+  /** The reasons of deferrals that come with a hold: the time until the run starts again does not count against it. */
+  readonly heldDeferrals?: readonly string[]
   /** For retention: each removes at most `rowsLeft` rows that belong to no run and no schedule, and returns how many. */
   readonly sweeps?: readonly ((sweeping: Sweeping) => Step<number>)[]
   /** The scope that the part sets for the token of this name, even before the token exists. */

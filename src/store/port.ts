@@ -3,6 +3,7 @@ import type { Policy, Retention } from '../core/queue/policy.ts'
 import type { RateLimited } from '../core/run/expect.ts'
 import type { RunStatus } from '../core/run/run-state.ts'
 import type { Usage } from '../core/run/usage.ts'
+import type { Utilisation } from '../core/run/utilisation.ts'
 import type { Outcome } from '../core/run/verdict.ts'
 import type { Source } from '../core/schedule/governor.ts'
 import type { Actor, AuditEntry } from './audit/actor.ts'
@@ -204,6 +205,8 @@ export interface Lease extends LeaseName {
   readonly payload: unknown
   readonly options: Readonly<Record<string, unknown>>
   readonly repeatable: boolean
+  /** Every run of its namespace reserves before it starts. */
+  readonly isReserving?: true
 }
 
 export interface HeldLease extends LeaseName {
@@ -229,6 +232,8 @@ export interface AttemptEnd extends LeaseName {
   /** The lease's schedule, if it has one; it must be locked before the run. */
   readonly scheduleId?: string | null
   readonly usage?: Usage | undefined
+  /** How much of its account's limits is used, where the attempt reported it. */
+  readonly utilisation?: readonly Utilisation[] | undefined
   /** The provider's limit refused the attempt. */
   readonly rateLimited?: RateLimited | undefined
   /** A part holds something for this attempt, so that its end hooks must see a plain end too. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { EndFacts } from '../core/run/expect.ts'
 import type { Usage } from '../core/run/usage.ts'
+import type { Utilisation } from '../core/run/utilisation.ts'
 import type { Target } from '../core/target.ts'
 
 /** Why an attempt is told to stop before its end. It is the `reason` of the attempt's signal. */
@@ -18,6 +19,8 @@ export interface Attempt {
   /** The nominal instant of its occurrence; for other work, when it was due. */
   readonly plannedAt: number
   readonly source: string
+  /** The account that the attempt uses, of those that its run names. */
+  readonly account: string | null
   /** The caller's key or the run's id: equal for all attempts of a run. */
   readonly idempotencyKey: string
   /** W3C trace context of this attempt, to pass on. */
@@ -31,6 +34,8 @@ export interface Attempt {
   output(text: string): void
   /** Adds to what the attempt has used. Throws where the report is wrong. */
   usage(report: Usage): void
+  /** Reports how much of its account's limits is used. Throws where the report is wrong. */
+  utilisation(report: Utilisation): void
   /** Resolves once the pending output is small enough; a flooding source waits here. */
   drained(): Promise<void>
 }

@@ -181,6 +181,17 @@ const held: Stage = async (desk) => {
   return { id }
 }
 
+const account: Stage = async ({ context }) => {
+  await verbsAt(() => context).accounts.put('claude-max', { maxConcurrent: 3 })
+  return {}
+}
+
+const blockedAccount: Stage = async (desk) => {
+  await account(desk)
+  await verbsAt(() => desk.context).accounts.block('claude-max', { reason: 'The invoice is being paid.' })
+  return {}
+}
+
 /** Every verb has one, or this does not compile. */
 export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -267,6 +278,12 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'calendar delete': calendars,
   'calendar revert': calendars,
   'calendar apply': calendars,
+  'account put': nothing,
+  'account list': blockedAccount,
+  'account get': blockedAccount,
+  'account block': account,
+  'account unblock': blockedAccount,
+  'account delete': account,
   'worker list': workers,
   'token create': nothing,
   'token list': tokens,

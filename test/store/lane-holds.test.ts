@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import type { HoldFiring, HoldScope } from '../../src/core/hold.ts'
+import { putAccount } from '../../src/parts/admission/accounts/write-account.ts'
 import { putHold } from '../../src/store/holds/put-hold.ts'
 import { planInput } from '../../src/store/reads/plan-input.ts'
 import { fireDue } from '../../src/store/schedules/fire-due.ts'
@@ -11,6 +12,10 @@ const target = { handler: 'h' }
 const minutely = { name: 'minutely', timing: { cron: '* * * * *', zone: 'UTC' }, target } as const
 
 onEachDatabase('lanes of accounts and calendars', (scene) => {
+  beforeEach(async () => {
+    for (const name of ['max', 'other']) await scene().write((context) => putAccount(context, name, {}, { actor }))
+  })
+
   const hold = (scope: HoldScope, subject: string, firing: HoldFiring = 'waits') =>
     scene().write((context) =>
       putHold(context, { scope, subject, until: startAt + hour, reason: { code: 'blocked', firing }, actor }),

@@ -12,6 +12,7 @@ import { patternExpected, patternMatches, patternProblem } from '../json/pattern
 import { isRecord } from '../json/record.ts'
 import { reasonText } from '../reason-text.ts'
 import type { Usage } from './usage.ts'
+import type { Utilisation } from './utilisation.ts'
 import type { Outcome } from './verdict.ts'
 
 /** What the answer of a run must be to count as success. Every given field must hold. */
@@ -41,6 +42,10 @@ export type EndFact = 'status' | 'exitCode'
 export interface RateLimited {
   /** When the limit opens again, if the provider named it. */
   readonly resetAt?: number | undefined
+  /** What it named in place of an instant that can be used, such as a time of day without a zone. */
+  readonly resetText?: string | undefined
+  /** The name of the limit, such as `five_hour`. */
+  readonly window?: string | undefined
   /** Whether the attempt may have had effects before it was refused. Default: true. */
   readonly hasBegun?: boolean | undefined
 }
@@ -56,6 +61,8 @@ export interface EndFacts {
   readonly rateLimited?: RateLimited | undefined
   /** What the answer reports as used. */
   readonly usage?: Usage | undefined
+  /** How much of the account's limits the answer reports as used. */
+  readonly utilisation?: readonly Utilisation[] | undefined
   readonly status?: number | null | undefined
   readonly exitCode?: number | null | undefined
   readonly signal?: string | null | undefined

@@ -1,4 +1,5 @@
 import type { Usage } from '../../core/run/usage.ts'
+import type { Utilisation } from '../../core/run/utilisation.ts'
 import type { Lease, LeaseName } from '../../store/port.ts'
 import type { StopReason } from '../../targets/attempt.ts'
 
@@ -19,6 +20,10 @@ export class Holding {
   isWatched = false
   /** What the attempt has reported as used. */
   usage: Usage | null = null
+  /** How much of its account's limits is used, as the attempt reported it. */
+  utilisation: Utilisation[] | null = null
+  /** The account that the attempt uses. */
+  account: string | null = null
   /** Its executor has answered; only its end is left to be written. */
   isOver = false
   /** Its end is being written, so a renewal that does not find it means nothing. */

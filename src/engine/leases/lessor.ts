@@ -8,6 +8,7 @@ import { workAhead } from '../../store/reads/find-queue.ts'
 import type { EngineContext } from '../engine-context.ts'
 import { turnOfTheEventLoop } from '../loop.ts'
 import { trustMs } from '../settings.ts'
+import { Caution } from './caution.ts'
 import { DoubtfulClaims } from './doubtful-claims.ts'
 import { fullPollMs, KnownQueues } from './known-queues.ts'
 
@@ -44,6 +45,7 @@ export class Lessor {
   readonly #options: LessorOptions
   readonly #known = new KnownQueues()
   readonly #doubtful: DoubtfulClaims
+  readonly #caution = new Caution()
   /** Queues to lease from, in this order. */
   #asked = new Set<string>()
   /** The queue of the last found work. */
@@ -99,6 +101,18 @@ export class Lessor {
     this.#isForEnds = true
     this.#add(rest)
     return rest.length > 0
+  }
+
+  /** Parts are asked whether a leased run may start. */
+  asked(queue: string): void {
+    this.#caution.asked(queue)
+  }
+
+  /** The parts have answered. Returns whether there is anything to lease. */
+  answered(queue: string, answer: { readonly isDeferred: boolean }): boolean {
+    if (!this.#caution.answered(queue, answer)) return false
+    this.ask([queue])
+    return true
   }
 
   /** Whether work may wait in this queue for the end of a run: changes by other workers are not announced. */
@@ -210,7 +224,9 @@ export class Lessor {
   }
 
   /** Whether the queue may have more runs at once. */
-  async #leaseFrom(queue: string, limit: number): Promise<boolean> {
+  async #leaseFrom(queue: string, free: number): Promise<boolean> {
+    const limit = this.#caution.atMost(queue, free)
+    if (limit === 0) return false
     const { context, workerId, can, begin } = this.#options
     const { clock, settings } = context
     const claimId = randomUUID()
@@ -225,7 +241,8 @@ export class Lessor {
     if (this.#known.isAskedAlong(queue)) await Promise.race([this.#options.endsTold(), turnOfTheEventLoop()])
     if (answer.leases.length > 0) this.#lastServed = queue
     for (const lease of answer.leases) begin(lease, trustedUntil)
-    return answer.more || (answer.leases.length >= limit && !answer.full && answer.restMs === undefined)
+    const more = answer.more || (answer.leases.length >= limit && !answer.full && answer.restMs === undefined)
+    return more && this.#caution.goesOn(queue)
   }
 
   async #answerTo(request: LeaseRequest, trustedUntil: number): Promise<Answer> {

@@ -32,5 +32,6 @@ export function unblockBrief(ways: readonly Unblock[]): string[] {
 /** What ends a hold: its end instant, where it has one, or a person. */
 export function waysOfHold(hold: Hold, reasons: Readonly<Record<string, HoldReason>>): Unblock[] {
   const { what, words } = holdLift(hold, reasons)
-  return [...(hold.until === null ? [] : [byItself('The hold ends by itself.', hold.until)]), byHand(what, ...words)]
+  const ends = reasons[hold.reason]?.ends ?? (hold.until === null ? null : 'The hold ends by itself.')
+  return [...(ends === null ? [] : [byItself(ends, hold.until)]), byHand(what, ...words)]
 }

@@ -88,7 +88,7 @@ async function explained(context: OperationContext, run: RunView): Promise<RunEx
     retries,
     lateness,
     next: nextOf(run, standing, around),
-    notes: [...outputNote(run, standing, attempts), ...notesOf(run, schedule)],
+    notes: [...outputNote(run, standing, attempts), ...(await partNotes(context, run)), ...notesOf(run, schedule)],
   }
 }
 
@@ -199,6 +199,10 @@ function outputNote({ id }: RunView, { unblock }: RunSituation, attempts: readon
   const { command } = whatItWrote(id)
   if (unblock.some((way) => way.command === command) || !attempts.some(({ isCounted }) => isCounted)) return []
   return [`Read the output of its attempts: ${command}`]
+}
+
+async function partNotes(context: OperationContext, run: RunView): Promise<readonly string[]> {
+  return (await Promise.all((context.runNotes ?? []).map((explains) => explains(context, run)))).flat()
 }
 
 /** Facts that are not kept any more. */

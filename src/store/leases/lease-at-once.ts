@@ -7,7 +7,7 @@ import { type CapabilityLists, needServed } from '../runs/lane-row.ts'
 import { allLast, clockOr, dialects, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
-import { contentsOf, definitionColumns, leaseOf } from './lease-row.ts'
+import { contentsOf, definitionColumns, leaseOf, reserves } from './lease-row.ts'
 import type { Unread } from './lease-unfit.ts'
 
 /**
@@ -24,8 +24,8 @@ import type { Unread } from './lease-unfit.ts'
 const leaseHead = dialects('lease at once', {
   sqlite: null,
   postgres: `with line as materialized (
-      select id, ns, now, in_flight, greatest(0, least($6::int, $7::int - in_flight)) as room
-      from (select q.id, q.ns, c.now, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight
+      select id, ns, now, reserves, in_flight, greatest(0, least($6::int, $7::int - in_flight)) as room
+      from (select q.id, q.ns, c.now, ${reserves('q.ns')} as reserves, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight
         from belfry.queue q cross join (select ${clockOr('$8')} as now) c
         where q.ns = $1 and q.name = $2 and q.policy = $5 and ${queueHold('c.now')} is null and ${anyBegins({ now: 'c.now' })} is null
           and current_setting('belfry_step.locked_queue', true) = q.id::text
@@ -53,7 +53,7 @@ const leaseHead = dialects('lease at once', {
       select run_id, ns, queue_id, schedule_id, concurrency_key, dedupe_key, $9::bigint, $10::text,
         (select now from line), (select now + $11::bigint from line), fence + 1, attempts, releases, deaths
       from head where (select is_fit from judged))
-    select line.now, line.in_flight, case when is_fit then 1 else 0 end as is_fit, run_id, fence, attempts, enqueued_at,
+    select line.now, line.in_flight, line.reserves, case when is_fit then 1 else 0 end as is_fit, run_id, fence, attempts, enqueued_at,
       schedule_id, occurrence_at, due_at, source, idempotency_key, repeatable, target, payload, options,
       case when run_id is null and not $12::boolean then set_config('synchronous_commit', 'off', true) end
     from line cross join judged left join head on is_fit`,
@@ -108,7 +108,8 @@ export function* leaseAtOnce(
   const [first] = rows
   if (first === undefined || first.is_fit === 0) return null
   const [now, inFlight] = [first.now as number, first.in_flight as number]
-  const granted = { queue, claimId, leasedAt: now, expiresAt: now + leaseMs }
+  const isReserving = first.reserves === 1
+  const granted = { queue, claimId, leasedAt: now, expiresAt: now + leaseMs, isReserving }
   const leases: Lease[] = []
   const unread: Unread[] = []
   for (const row of first.run_id === null ? [] : rows) {

@@ -22,11 +22,18 @@ export function contentsOf(row: Row): Contents | { readonly unreadable: string }
 }
 
 /** The fields of a lease that its run does not have. */
-export type Granted = Pick<Lease, 'fence' | 'queue' | 'claimId' | 'leasedAt' | 'expiresAt'>
+export interface Granted extends Pick<Lease, 'fence' | 'queue' | 'claimId' | 'leasedAt' | 'expiresAt'> {
+  readonly isReserving: boolean
+}
+
+/** Whether every run of a namespace reserves before it starts: one probe of a small table. */
+export function reserves(ns: string): string {
+  return `(select s.reserves from belfry.namespace s where s.id = ${ns})`
+}
 
 /** The lease for the worker, from a row with the columns above and those of the run's place in line. */
 export function leaseOf(row: Row, granted: Granted, contents: Contents): Lease {
-  return {
+  const lease = {
     runId: formatId('run', row.run_id as number),
     fence: granted.fence,
     queue: granted.queue,
@@ -45,6 +52,7 @@ export function leaseOf(row: Row, granted: Granted, contents: Contents): Lease {
     options: contents.options,
     repeatable: row.repeatable === 1,
   }
+  return granted.isReserving ? { ...lease, isReserving: true } : lease
 }
 
 /** `undefined`, which JSON never contains, where the text cannot be parsed. */

@@ -68,7 +68,7 @@ export function* reclaim(
   const taken = yield* all(takeBack, listed, expired === false ? null : now, deadList, context.ns)
   const isDead = (row: Row) => row.ns === context.ns && dead.has(row.worker_id as number)
   const lost = taken.map((lease) => ({ lease, outcome: { kind: 'lost', holderDied: isDead(lease) } as const }))
-  const verdicts = yield* judge(now, lost, schedules)
+  const verdicts = yield* judge(context, now, lost, schedules)
   const verdictOf = (lease: Row) => verdicts.get(lease.run_id as number) as Verdict
   const endings = taken.map((lease) => endingOf(lease, 'lost', verdictOf(lease)))
   yield* conclude(context, { now, endings, schedules })

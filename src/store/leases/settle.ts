@@ -16,10 +16,12 @@ import {
   clockOr,
   dialects,
   each,
+  eachAhead,
   inList,
   probes,
   type Request,
   type Row,
+  rowsOf,
   run,
   type Step,
   storeClock,
@@ -68,13 +70,15 @@ const findJudged = dialects('settle find judged', {
 })
 const deferralsOf = (
   run: string,
-) => `select run_id, ended_at from belfry.attempt where run_id = ${run} and outcome = 'deferred'
+  isHeld: string,
+) => `select run_id, ended_at from belfry.attempt where run_id = ${run} and outcome = 'deferred' and not reason ${isHeld}
   and fence > coalesce((select max(a.fence) from belfry.attempt a
     where a.run_id = ${run} and a.outcome not in ('deferred', 'released')), 0) order by fence limit 1`
-/** The first deferral of each run since its last real attempt. Read only when a run is deferred once more. */
+/** The first deferral of each run since its last real attempt that came without a hold. Read only when a run is deferred once more. */
 const findFirstDeferrals = dialects('settle find first deferrals', {
-  sqlite: deferralsOf('$1'),
-  postgres: `select d.run_id, d.ended_at from unnest($1::bigint[]) as i (id) cross join lateral (${deferralsOf('i.id')}) d`,
+  sqlite: deferralsOf('$2', inList.texts('$1').sqlite),
+  postgres: `select d.run_id, d.ended_at from unnest($2::bigint[]) as i (id)
+    cross join lateral (${deferralsOf('i.id', inList.texts('$1').postgres)}) d`,
 })
 const findListed = dialects('settle find listed', {
   sqlite: 'select run_id from belfry.schedule_run where schedule_id = $1 and run_id = $2',
@@ -192,11 +196,12 @@ function* settleFully(
     return lease === undefined ? [] : [{ one, lease, outcome: one.end.outcome }]
   })
   const schedules = yield* withForgotten(locked, rows)
-  const verdicts = yield* judge(now, held, schedules)
+  const verdicts = yield* judge(context, now, held, schedules)
   const judged = held.map((each) => ({ ...each, given: verdicts.get(each.one.runId) as Verdict }))
   const endings = judged.map(({ one: { end }, lease, outcome, given }) => {
-    const { result, usage, rateLimited, learned } = end
-    return { ...endingOf(lease, outcome.kind, given), result, usage, rateLimited, learned }
+    const { result, usage, utilisation, rateLimited, learned, isWatched } = end
+    const reported = { result, usage, utilisation, rateLimited, learned, isWatched }
+    return { ...endingOf(lease, outcome.kind, given), ...reported }
   })
   yield* conclude(context, { now, endings, schedules })
   yield* keepResults(
@@ -229,6 +234,7 @@ function withReasonAsked(outcome: Outcome, lease: Row): Outcome {
 
 /** What becomes of each leased run. Its own retries, and the queue's current policy, set the attempt budget. */
 export function* judge(
+  context: StoreContext,
   now: number,
   attempts: readonly EndedAttempt[],
   schedules: ReadonlyMap<number, ScheduleRow>,
@@ -236,7 +242,7 @@ export function* judge(
   const ids = attempts.flatMap(({ lease, outcome }) => (outcome.kind === 'success' ? [] : [[lease.run_id as number]]))
   const facts = new Map((yield* each(findJudged, ids)).map((row) => [row.id as number, row]))
   const orphans = yield* orphansAmong(attempts, schedules)
-  const deferredAt = yield* firstDeferrals(attempts)
+  const deferredAt = yield* firstDeferrals(context, attempts)
   return new Map(
     attempts.map(({ lease, outcome }) => {
       const runId = lease.run_id as number
@@ -265,9 +271,11 @@ function withoutFurtherAttempt(given: Verdict): Verdict {
   return { status: 'cancelled', attempts, releases, deaths, reason: `${reason} (schedule-deleted)` }
 }
 
-function* firstDeferrals(attempts: readonly EndedAttempt[]): Step<Map<number, number>> {
+function* firstDeferrals(context: StoreContext, attempts: readonly EndedAttempt[]): Step<Map<number, number>> {
   const ids = attempts.flatMap(({ lease, outcome }) => (outcome.kind === 'deferred' ? [[lease.run_id as number]] : []))
-  const rows = yield* each<{ run_id: number; ended_at: number }>(findFirstDeferrals, ids)
+  if (ids.length === 0) return new Map()
+  const held = JSON.stringify(context.parts.flatMap(({ heldDeferrals = [] }) => heldDeferrals))
+  const rows = yield* rowsOf<{ run_id: number; ended_at: number }>(yield* eachAhead(findFirstDeferrals, ids, held))
   return new Map(rows.map((row) => [row.run_id, row.ended_at]))
 }
 

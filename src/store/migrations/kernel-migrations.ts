@@ -14,6 +14,7 @@ import { lanes } from './0018-lanes.ts'
 import { switches } from './0019-switches.ts'
 import { calendars } from './0020-calendars.ts'
 import { finished } from './0023-finished.ts'
+import { reserving } from './0024-reserving.ts'
 import type { Migration } from './migration.ts'
 
 const ofKernel: readonly Migration[] = [
@@ -32,6 +33,7 @@ const ofKernel: readonly Migration[] = [
   switches,
   finished,
   calendars,
+  reserving,
 ]
 
 /** The migrations of the kernel and of the parts, by number. */

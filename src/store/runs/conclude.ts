@@ -32,8 +32,10 @@ export interface Ending {
   /** The result from the worker. */
   readonly result?: unknown
   readonly usage?: RunEnd['usage']
+  readonly utilisation?: RunEnd['utilisation']
   readonly rateLimited?: RunEnd['rateLimited']
   readonly learned?: RunEnd['learned']
+  readonly isWatched?: RunEnd['isWatched']
 }
 
 const insertAttempts = dialects('conclude insert attempts', tables.attempt.insert())
@@ -88,9 +90,10 @@ export function* conclude(context: StoreContext, { now, endings, schedules }: Co
 }
 
 function runEndOf({ verdict: { status, reason }, ...ending }: Ending): RunEnd {
-  const { runId, ns, scheduleId, fence, outcome, result, usage, rateLimited, learned } = ending
-  const isOver = status !== 'ready'
-  return { runId, ns, scheduleId, fence, outcome, status, isOver, reason, result, usage, rateLimited, learned }
+  const { runId, ns, scheduleId, fence, outcome, result } = ending
+  const { usage, utilisation, rateLimited, learned, isWatched } = ending
+  const reported = { result, usage, utilisation, rateLimited, learned, isWatched }
+  return { runId, ns, scheduleId, fence, outcome, status, isOver: status !== 'ready', reason, ...reported }
 }
 
 function* freeDedupeKeys(over: readonly Ending[]): Step<void> {

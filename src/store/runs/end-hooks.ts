@@ -1,5 +1,6 @@
 import type { RateLimited } from '../../core/run/expect.ts'
 import type { Usage } from '../../core/run/usage.ts'
+import type { Utilisation } from '../../core/run/utilisation.ts'
 import type { Outcome, Verdict } from '../../core/run/verdict.ts'
 import type { AttemptEnd } from '../port.ts'
 import { lockSchedules, type ScheduleRow } from '../schedules/schedule-row.ts'
@@ -26,10 +27,14 @@ export interface RunEnd {
   readonly result?: unknown
   /** What the attempt used, where it was reported. */
   readonly usage?: Usage | undefined
+  /** How much of its account's limits is used, where it was reported. */
+  readonly utilisation?: readonly Utilisation[] | undefined
   /** The provider's limit refused the attempt. */
   readonly rateLimited?: RateLimited | undefined
   /** What the worker learned for parts before it wrote the end, by the name of the part. */
   readonly learned?: AttemptEnd['learned']
+  /** A part has reserved something for this attempt. A lost attempt does not say so, even where one has. */
+  readonly isWatched?: boolean | undefined
 }
 
 export interface Ends<Schedule> {

@@ -36,11 +36,11 @@ export interface CheckedRun {
   readonly texts: Pick<RunRow, 'target' | 'payload' | 'options'>
 }
 
-/** Whether all of these runs need only a place in line, in the same lane. */
+/** Whether all of these runs need only a place in line, in the same lane. An account that a run names must be looked up. */
 export function arePlain(runs: readonly CheckedRun[]): boolean {
   const [first] = runs
-  // The calendars of a run are looked at before it is taken in.
-  if (first === undefined || first.need?.calendar !== undefined) return false
+  // The calendars and accounts of a run are looked at before it is taken in.
+  if (first === undefined || (first.need?.calendar ?? first.need?.account) !== undefined) return false
   const lane = needName(first.need)
   return runs.every(({ input, need }) => {
     const { queue, notBefore, concurrencyKey, idempotencyKey, dedupeKey } = input

@@ -138,6 +138,7 @@ function* enqueueFully(
   { drawn, source = 'enqueued', pasts }: Taking = {},
 ): Step<Enqueued[]> {
   const inputs = checked.map(({ input }) => input)
+  for (const { enqueues } of context.parts) if (enqueues !== undefined) yield* enqueues(context, inputs)
   const needs = checked.map(({ need }) => need)
   const { queues, created } = yield* ensureQueues(context, inputs.map(queueName))
   yield* useCalendars(context, inputs)

@@ -60,7 +60,8 @@ export class LoneRun {
 /** Work that waits for nothing but a free slot, so that its transaction does not wait either. */
 export function isLone(runs: readonly NewRun[]): runs is readonly [NewRun] {
   const [run] = runs
-  if (run === undefined || runs.length > 1 || run.options?.calendar !== undefined) return false
+  const { calendar, account } = run?.options ?? {}
+  if (run === undefined || runs.length > 1 || (calendar ?? account) !== undefined) return false
   return (run.notBefore ?? run.concurrencyKey ?? run.idempotencyKey ?? run.dedupeKey) === undefined
 }
 

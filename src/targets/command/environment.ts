@@ -31,5 +31,6 @@ function attemptVariables(attempt: Attempt): Record<string, string> {
     BELFRY_PLANNED_AT: new Date(attempt.plannedAt).toISOString(),
     BELFRY_QUEUE: attempt.queue,
     BELFRY_SOURCE: attempt.source,
+    ...(attempt.account !== null && { BELFRY_ACCOUNT: attempt.account }),
   }
 }

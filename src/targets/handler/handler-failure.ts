@@ -1,6 +1,8 @@
 import { reasonText } from '../../core/reason-text.ts'
 import type { EndFacts, RateLimited } from '../../core/run/expect.ts'
 
+type LimitGiven = Omit<RateLimited, 'resetAt' | 'resetText'> & { readonly resetAt?: number | string | undefined }
+
 export interface RunFailureOptions {
   /** `false`: no further attempt can succeed. `true`: it surely had no effect, so even a run that must not repeat may be retried. */
   readonly retryable?: boolean
@@ -9,8 +11,11 @@ export interface RunFailureOptions {
    * zero, is ignored: the failure and its reason matter more.
    */
   readonly retryAfterMs?: number
-  /** The provider refused by its limit; `resetAt` is when that opens again, in epoch ms. It matters where the run names an account. */
-  readonly rateLimited?: boolean | RateLimited
+  /**
+   * The provider refused by its limit; `resetAt` is when that opens again, in epoch ms or as ISO text with an offset. It matters
+   * where the run names an account.
+   */
+  readonly rateLimited?: boolean | LimitGiven
   readonly cause?: unknown
 }
 
@@ -18,7 +23,7 @@ export interface RunFailureOptions {
 export class RunFailure extends Error {
   readonly retryable: boolean | undefined
   readonly retryAfterMs: number | undefined
-  readonly rateLimited: boolean | RateLimited | undefined
+  readonly rateLimited: boolean | LimitGiven | undefined
 
   constructor(message: string, { retryable, retryAfterMs, rateLimited, cause }: RunFailureOptions = {}) {
     super(message, cause === undefined ? undefined : { cause })
@@ -47,14 +52,28 @@ export function failureOf(thrown: unknown): Failure {
   }
 }
 
-/** An instant that is no number counts as none: the limit itself is known. */
+const limitTextMax = 100
+
+/** The limit itself is known even where its reset cannot be read. */
 function limitOf(given: unknown): RateLimited | undefined {
   if (given === true) return {}
   if (typeof given !== 'object' || given === null) return undefined
-  const [resetAt, hasBegun] = [field(given, 'resetAt'), field(given, 'hasBegun')]
+  const [hasBegun, window] = [field(given, 'hasBegun'), field(given, 'window')]
   return {
-    ...(typeof resetAt === 'number' && Number.isFinite(resetAt) && { resetAt: Math.ceil(resetAt) }),
+    ...resetOf(field(given, 'resetAt')),
     ...(typeof hasBegun === 'boolean' && { hasBegun }),
+    ...(typeof window === 'string' && window !== '' && { window: window.slice(0, limitTextMax) }),
+  }
+}
+
+/** A text without an offset is no instant: it would mean another one on each machine. */
+function resetOf(given: unknown): Pick<RateLimited, 'resetAt' | 'resetText'> {
+  if (given === undefined || given === null) return {}
+  const isText = typeof given === 'string'
+  const at = isText && /\d(?:Z|[+-]\d{2}:\d{2})$/.test(given) ? Date.parse(given) : given
+  if (typeof at === 'number' && Number.isFinite(at)) return { resetAt: Math.ceil(at) }
+  return {
+    resetText: isText ? given.slice(0, limitTextMax) : typeof given === 'number' ? `${given}` : `a ${typeof given}`,
   }
 }
 

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { BelfryError } from '../../core/error.ts'
 import type { Usage } from '../../core/run/usage.ts'
+import type { Utilisation } from '../../core/run/utilisation.ts'
 import type { Attempt, StopReason } from '../attempt.ts'
 
 /** The run, for its handler. */
@@ -15,6 +16,8 @@ export interface HandlerRun<Payload = unknown> {
   readonly source: string
   readonly queue: string
   readonly scheduleId: string | null
+  /** The account that this attempt uses, where the run names accounts. */
+  readonly account: string | null
   /** Equal for all attempts of the run: use it to do the work only once. */
   readonly idempotencyKey: string
   /** W3C trace context of this attempt, for its calls. */
@@ -30,6 +33,8 @@ export interface HandlerRun<Payload = unknown> {
   log(...parts: unknown[]): void
   /** Adds to what this attempt has used: tokens, and money in millionths of a unit. */
   usage(report: Usage): void
+  /** Reports how much of a limit of its account is used, with the instant at which that limit opens anew. */
+  utilisation(report: Utilisation): void
 }
 
 /**
@@ -77,6 +82,9 @@ export class AttemptRun implements HandlerRun<never> {
   get queue() {
     return this.#attempt.queue
   }
+  get account() {
+    return this.#attempt.account
+  }
   get scheduleId() {
     return this.#attempt.scheduleId
   }
@@ -103,6 +111,11 @@ export class AttemptRun implements HandlerRun<never> {
   get usage() {
     const attempt = this.#attempt
     return (report: Usage) => attempt.usage(report)
+  }
+
+  get utilisation() {
+    const attempt = this.#attempt
+    return (report: Utilisation) => attempt.utilisation(report)
   }
 
   get log() {

@@ -64,7 +64,11 @@ export function endedBy(answer: Answer, { secrets, redirects, durationMs, now }:
     ...(waitMs !== undefined && { retryAfterMs: waitMs }),
     // A server that refuses by its limit has not begun.
     ...(isLimit(answer.status) && {
-      rateLimited: { ...(waitMs !== undefined && { resetAt: now + waitMs }), hasBegun: false },
+      rateLimited: {
+        ...(waitMs !== undefined ? { resetAt: now + waitMs } : after !== undefined && { resetText: after }),
+        window: `HTTP ${answer.status}`,
+        hasBegun: false,
+      },
     }),
   }
   const visited = redirects.map(({ origin, pathname }) => redact(`${origin}${pathname}`, secrets))

@@ -97,6 +97,7 @@ function ownHeaders(attempt: Attempt, { headers }: Content): Header[] {
     { name: 'idempotency-key', value: keyValue(attempt.idempotencyKey) },
     { name: 'belfry-run', value: attempt.runId },
     { name: 'belfry-attempt', value: String(attempt.fence) },
+    ...(attempt.account === null ? [] : [{ name: 'belfry-account', value: keyValue(attempt.account) }]),
     { name: 'belfry-planned-at', value: new Date(attempt.plannedAt).toISOString() },
     { name: 'traceparent', value: attempt.traceparent },
   ]

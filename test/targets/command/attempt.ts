@@ -29,6 +29,8 @@ export class Stage {
       clock: systemClock,
       output: (text) => this.hear(text),
       usage: () => undefined,
+      account: null,
+      utilisation: () => undefined,
       drained: async () => undefined,
       ...parts,
       target,

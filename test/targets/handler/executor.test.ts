@@ -23,6 +23,8 @@ function attemptOf(changed: Partial<Attempt> = {}): Attempt {
     clock: new TestClock(),
     output: () => undefined,
     usage: () => undefined,
+    account: null,
+    utilisation: () => undefined,
     drained: async () => undefined,
     ...changed,
   }

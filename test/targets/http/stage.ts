@@ -28,6 +28,8 @@ export function attemptOf(http: unknown, changed: Partial<Attempt> = {}): Attemp
     clock: systemClock,
     output: () => undefined,
     usage: () => undefined,
+    account: null,
+    utilisation: () => undefined,
     drained: async () => undefined,
     ...changed,
   }

@@ -1,0 +1,67 @@
+import type { Begin } from '../../../engine/part.ts'
+import type { Part } from '../../../part.ts'
+import type { Lease } from '../../../store/port.ts'
+import { accounts as tables } from './0021-accounts.ts'
+import { accountEnds } from './account-ends.ts'
+import { accountField, checkRuns, checkSchedule } from './account-field.ts'
+import { explainAccount } from './account-used.ts'
+import { accountOperations } from './account-verbs.ts'
+import { accountsSection } from './accounts-section.ts'
+import { reasons } from './reasons.ts'
+import { repairDuty, sweepUse } from './repair-accounts.ts'
+import { type Reserved, reserve } from './reserve.ts'
+
+function namedBy({ options }: Lease): readonly string[] {
+  return (options.account as readonly string[] | undefined) ?? []
+}
+
+function beginOf(reserved: Reserved): Begin {
+  switch (reserved.answer) {
+    case 'reserved':
+      return { go: true, isWatched: true, account: reserved.account }
+    case 'refused':
+      return { defer: { until: reserved.until, reason: reserved.reason } }
+    case 'unknown-account':
+      return { fail: `account ${reserved.account} does not exist` }
+    case 'lease-lost':
+      return { fail: 'its lease was lost before it began' }
+  }
+}
+
+/** Accounts: whose limits at a provider runs share, and how many may be at work at once over all queues. */
+export const accounts = {
+  name: 'accounts',
+  migrations: [tables],
+  fields: { schedule: { account: accountField }, run: { account: accountField } },
+  written: checkSchedule,
+  enqueues: checkRuns,
+  concerns: (lease) => lease.isReserving === true || lease.options.account !== undefined,
+  async begins(lease, { store }) {
+    const { runId, fence, isReserving = false } = lease
+    return beginOf(await store.do(reserve, { runId, fence, accounts: namedBy(lease), isReserving }))
+  },
+  ended: accountEnds,
+  heldDeferrals: ['account-blocked', 'account-full', 'namespace-full', 'rate-limited'],
+  duties: [repairDuty],
+  sweeps: [sweepUse],
+  holdReasons: reasons,
+  explainsRun: explainAccount,
+  config: [accountsSection],
+  nouns: {
+    account: {
+      says: 'Accounts at providers: ceilings over all queues, blocks by their limits, headroom.',
+      plural: 'accounts',
+      operations: accountOperations,
+      otherWords: {
+        accounts: 'account list',
+        'account ls': 'list',
+        'account set': 'put',
+        'account create': 'put',
+        'account add': 'put',
+        'account rm': 'delete',
+        'account remove': 'delete',
+        'account open': 'unblock',
+      },
+    },
+  },
+} as const satisfies Part
