@@ -311,7 +311,8 @@ export class Worker {
     // A run released before it began is over as well: there is nothing to stop.
     if (!holding.isOver) holdings.over(holding)
     signal('run.ended', holding.lease.runId)
-    this.#settler.add({ holding, end, durationMs: Math.round(clock.monotonic() - startedAt) })
+    const written = holding.isWatched && end.isWatched !== true ? { ...end, isWatched: true } : end
+    this.#settler.add({ holding, end: written, durationMs: Math.round(clock.monotonic() - startedAt) })
   }
 
   /** Never rejects: an error here is an end of the run. */

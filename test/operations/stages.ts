@@ -173,6 +173,15 @@ const held: Stage = async (desk) => {
   return { id }
 }
 
+const budgeted: Stage = async (desk) => {
+  await queues(desk)
+  await schedules(desk)
+  const { budgets: verbs } = verbsAt(() => desk.context)
+  await verbs.put('claude-day', { for: 'profile=claude', per: 'day', money: '40USD', tokens: 2_000_000, runs: 200 })
+  await verbs.put('mail', { for: 'queue=mail', per: 'hour', runtime: '2h', perRun: { runtime: '1m' } })
+  return {}
+}
+
 /** Every verb has one, or this does not compile. */
 export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -244,6 +253,11 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
     await queues(desk)
     return schedules(desk)
   },
+  'budget put': budgeted,
+  'budget list': budgeted,
+  'budget show': budgeted,
+  'budget topup': budgeted,
+  'budget delete': budgeted,
   'admission list': held,
   'hold list': held,
   'hold lift': held,

@@ -1,4 +1,5 @@
 import type { Part } from '../../part.ts'
+import { budgets } from './budgets/part.ts'
 import { guards } from './guards/part.ts'
 import { overview } from './overview/part.ts'
 
@@ -6,4 +7,4 @@ import { overview } from './overview/part.ts'
  * Admission: may it start now? Each room is a part of its own. Under a lease they are asked in this order: first the guards, which
  * depend on the run alone, then what reserves.
  */
-export const admission = [overview, guards] as const satisfies readonly Part[]
+export const admission = [overview, guards, budgets] as const satisfies readonly Part[]

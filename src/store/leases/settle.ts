@@ -195,8 +195,8 @@ function* settleFully(
   const verdicts = yield* judge(now, held, schedules)
   const judged = held.map((each) => ({ ...each, given: verdicts.get(each.one.runId) as Verdict }))
   const endings = judged.map(({ one: { end }, lease, outcome, given }) => {
-    const { result, usage, rateLimited, learned } = end
-    return { ...endingOf(lease, outcome.kind, given), result, usage, rateLimited, learned }
+    const { result, usage, rateLimited, learned, isWatched } = end
+    return { ...endingOf(lease, outcome.kind, given), result, usage, rateLimited, learned, isWatched }
   })
   yield* conclude(context, { now, endings, schedules })
   yield* keepResults(

@@ -34,6 +34,7 @@ export interface Ending {
   readonly usage?: RunEnd['usage']
   readonly rateLimited?: RunEnd['rateLimited']
   readonly learned?: RunEnd['learned']
+  readonly isWatched?: RunEnd['isWatched']
 }
 
 const insertAttempts = dialects('conclude insert attempts', tables.attempt.insert())
@@ -88,9 +89,10 @@ export function* conclude(context: StoreContext, { now, endings, schedules }: Co
 }
 
 function runEndOf({ verdict: { status, reason }, ...ending }: Ending): RunEnd {
-  const { runId, ns, scheduleId, fence, outcome, result, usage, rateLimited, learned } = ending
-  const isOver = status !== 'ready'
-  return { runId, ns, scheduleId, fence, outcome, status, isOver, reason, result, usage, rateLimited, learned }
+  const { runId, ns, scheduleId, fence, outcome, result } = ending
+  const { usage, rateLimited, learned, isWatched, startedAt } = ending
+  const reported = { usage, rateLimited, learned, isWatched, startedAt }
+  return { runId, ns, scheduleId, fence, outcome, status, isOver: status !== 'ready', reason, result, ...reported }
 }
 
 function* freeDedupeKeys(over: readonly Ending[]): Step<void> {

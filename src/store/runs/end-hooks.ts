@@ -30,6 +30,10 @@ export interface RunEnd {
   readonly rateLimited?: RateLimited | undefined
   /** What the worker learned for parts before it wrote the end, by the name of the part. */
   readonly learned?: AttemptEnd['learned']
+  /** A part has reserved something for this attempt. A lost attempt does not say so, even where one has. */
+  readonly isWatched?: boolean | undefined
+  /** When the attempt was leased. */
+  readonly startedAt?: number | null | undefined
 }
 
 export interface Ends<Schedule> {
