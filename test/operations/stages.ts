@@ -258,6 +258,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'budget show': budgeted,
   'budget topup': budgeted,
   'budget delete': budgeted,
+  'budget cost': budgeted,
   'admission list': held,
   'hold list': held,
   'hold lift': held,

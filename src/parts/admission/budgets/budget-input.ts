@@ -1,31 +1,20 @@
 import { z } from 'zod'
 import { type Resource, resources, type SomeAmounts } from '../../../core/budget/budget.ts'
-import { moneyExpected, parseMoney } from '../../../core/budget/money.ts'
 import { type Period, periods } from '../../../core/budget/period.ts'
-import type { Money } from '../../../core/run/usage.ts'
 import { newName, zone } from '../../../operations/fields/basic-fields.ts'
 import { durationFields, durationOf } from '../../../operations/input/duration-input.ts'
+import { moneyText } from '../../../operations/input/money-input.ts'
 import type { Problem } from '../../../operations/input/refuse-input.ts'
-import { noted } from '../../../operations/schema/schema-note.ts'
 import type { Terms } from './budget-row.ts'
 import { type BudgetFor, forWords, readFor } from './budget-scope.ts'
 import { amountWords } from './budget-words.ts'
 
-/** Money as people write it: `40USD`. */
-const money = noted(z.string().meta({ examples: ['40USD', '0.25EUR'] }), { expected: moneyExpected }).transform(
-  (text, context): Money => {
-    const read = parseMoney(text)
-    if (!('problem' in read)) return read
-    context.issues.push({ code: 'custom', input: text, params: read })
-    return z.NEVER
-  },
-)
 const amount = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
 
 /** The amounts of a budget, of a topup, and of what a run reserves. */
 const amountFields = {
   tokens: amount.describe('Tokens of input and output together; cached ones are not counted.').optional(),
-  money: money.describe('Money with its currency, such as 40USD.').optional(),
+  money: moneyText.describe('Money with its currency, such as 40USD.').optional(),
   ...durationFields('runtime', 'Time that runs take.'),
 }
 

@@ -11,6 +11,7 @@ import { clockNow } from '../../../store/statement.ts'
 import { type Budget, budgetAnswer, budgetSchema } from './budget-answer.ts'
 import { budgetInput, budgetName, type ReadBudget, readAmounts, readBudget, topUpInput } from './budget-input.ts'
 import type { BudgetFor } from './budget-scope.ts'
+import { costOperation } from './cost.ts'
 import { budgetShown, budgetsShown, showPut } from './show.ts'
 import { deleteBudget, findBudget, listBudgets, putBudget, topUpBudget } from './write-budget.ts'
 
@@ -19,7 +20,14 @@ const people: Doors = {
   ...everyDoor,
   mcp: 'Only a person changes what may be spent; a model reads the budgets, and asks.',
 }
-const changing = { noun: 'budget', effect: 'write', scope: 'operate', doors: people, takes: ['name'] } as const
+const changing = {
+  noun: 'budget',
+  effect: 'write',
+  scope: 'operate',
+  persons: true,
+  doors: people,
+  takes: ['name'],
+} as const
 const reading = { noun: 'budget', effect: 'read', scope: 'read', doors: everyDoor, method: 'GET' } as const
 
 const put = operation({
@@ -191,4 +199,6 @@ export const budgetOperations = {
   topup,
   /** Delete a budget; runs that it held may start at once. */
   delete: remove,
+  /** Show what runs have used: tokens, money, the share that found nothing to do, and money for each useful run. */
+  cost: costOperation,
 }

@@ -5,17 +5,21 @@ import type { Lease } from '../../../store/port.ts'
 import { tables } from './0022-budgets.ts'
 import { budgetReason } from './budget-hold.ts'
 import { workOf } from './budget-scope.ts'
+import { budgetSection } from './budget-section.ts'
 import { budgetOperations } from './budget-verbs.ts'
 import { reserveBudgets } from './reserve.ts'
 import { settleEnds } from './settle-ends.ts'
 import { sweepReservations, sweepUsage } from './sweep-budgets.ts'
+import { usage } from './usage-field.ts'
 
 /** Budgets: what may be spent in a period. A run reserves before it starts, and settles when it ends. */
 export const budgets = {
   name: 'budgets',
   migrations: [tables],
+  fields: { schedule: { usage }, run: { usage } },
   begins,
   ended: settleEnds,
+  config: [budgetSection],
   sweeps: [sweepUsage, sweepReservations],
   holdReasons: { budget: budgetReason },
   nouns: {
