@@ -184,6 +184,9 @@ it('a config file makes budgets, changes them and deletes those that it no longe
   })
   expect(await errorOf(belfry.budgets.delete('mail'))).toMatchObject({ code: 'conflict' })
   expect(await wrongOf(apply({ mail: { ...month, money: '5' } }))).toEqual(['budgets.mail.money names no currency'])
-  await apply({})
-  expect(await belfry.budgets.list()).toEqual([])
+  await apply({ mail: month, post: month })
+  expect(await apply({ post: month })).toMatchObject({
+    budgets: [{ name: 'post' }, { name: 'mail', answer: 'deleted' }],
+  })
+  expect(await belfry.budgets.list()).toMatchObject([{ name: 'post' }])
 })
