@@ -23,7 +23,10 @@ const cost = z.strictObject({
   key: text('The schedule, profile (KIND or KIND/NAME), account, day or tag; empty for attempts without one.'),
   runs: count('How many attempts ended whose use was reported, or which had reserved of a budget.'),
   useful: count('How many of them completed and found something to do.'),
-  noopShare: z.number().nullable().describe('The share of those that found nothing to do; null: unknown.'),
+  noopShare: z
+    .number()
+    .nullable()
+    .describe('The share that found nothing to do, of those with a rule for that; null: there is no such rule.'),
   tokensIn: count('Tokens of input.'),
   tokensOut: count('Tokens of output.'),
   tokensCached: count('Tokens of input that the provider had cached.'),
@@ -85,7 +88,7 @@ export const costOperation = operation({
     refuse('The look at the cost', problems)
     const { by = 'schedule' } = value
     const now = await store.look(clockNow)
-    const sums = new Map<string, Cost>()
+    const sums = new Map<string, Sum>()
     for (let from = now - sinceMs; from <= now; ) {
       const until = Math.min(periodAt({ per: 'day', zone, at: from })?.until ?? now, now + 1)
       const day = dayOf(from, until, zone)
@@ -111,55 +114,58 @@ function keysOf(by: CostKey, { key }: CostRow, day: string): readonly string[] {
   return tags.length === 0 ? [''] : tags
 }
 
-/** A sum without its shares: `noopShare` counts those that found nothing to do, `moneyPerUseful` is not known yet. */
-function added(sum: Cost | undefined, key: string, row: CostRow): Cost {
-  const number = (value: unknown) => Number(value)
-  const [attempts, money] = [number(row.attempts), number(row.money)]
+/** A sum that has no shares yet. */
+interface Sum extends Omit<Cost, 'noopShare' | 'moneyPerUseful'> {
+  readonly noops: number
+  readonly judged: number
+}
+
+function added(sum: Sum | undefined, key: string, row: CostRow): Sum {
+  // Sums of PostgreSQL come as text.
+  const { currency } = row
+  const of = (field: Exclude<keyof CostRow, 'key' | 'currency'>) => Number(row[field])
   const before = sum ?? { ...nothing, key }
-  const others = before.money.filter(({ currency }) => currency !== row.currency)
-  const same = before.money.find(({ currency }) => currency === row.currency)?.amount ?? 0
-  const isKnown = row.currency !== null
+  const others = before.money.filter((one) => one.currency !== currency)
+  const same = before.money.find((one) => one.currency === currency)?.amount ?? 0
   return {
     key,
-    runs: before.runs + attempts,
-    useful: before.useful + number(row.useful),
-    noopShare: number(row.judged) === 0 ? before.noopShare : (before.noopShare ?? 0) + number(row.noops),
-    tokensIn: before.tokensIn + number(row.tokens_in),
-    tokensOut: before.tokensOut + number(row.tokens_out),
-    tokensCached: before.tokensCached + number(row.tokens_cached),
-    tokensUnknown: before.tokensUnknown + attempts - number(row.counted),
-    money: isKnown ? [...others, { currency: row.currency as string, amount: same + money }] : before.money,
-    moneyUnknown: before.moneyUnknown + (isKnown ? 0 : attempts),
-    moneyPerUseful: [],
-    runtimeMs: before.runtimeMs + number(row.runtime_ms),
+    runs: before.runs + of('attempts'),
+    useful: before.useful + of('useful'),
+    noops: before.noops + of('noops'),
+    judged: before.judged + of('judged'),
+    tokensIn: before.tokensIn + of('tokens_in'),
+    tokensOut: before.tokensOut + of('tokens_out'),
+    tokensCached: before.tokensCached + of('tokens_cached'),
+    tokensUnknown: before.tokensUnknown + of('attempts') - of('counted'),
+    money: currency === null ? before.money : [...others, { currency, amount: same + of('money') }],
+    moneyUnknown: before.moneyUnknown + (currency === null ? of('attempts') : 0),
+    runtimeMs: before.runtimeMs + of('runtime_ms'),
   }
 }
 
-const nothing: Omit<Cost, 'key'> = {
+const nothing: Omit<Sum, 'key'> = {
   runs: 0,
   useful: 0,
-  noopShare: null,
+  noops: 0,
+  judged: 0,
   tokensIn: 0,
   tokensOut: 0,
   tokensCached: 0,
   tokensUnknown: 0,
   money: [],
   moneyUnknown: 0,
-  moneyPerUseful: [],
   runtimeMs: 0,
 }
 
 /** Where some attempts did not report their money, no mean of it is known. */
-function withShares(sum: Cost): Cost {
-  const { noopShare, runs, money, moneyUnknown, useful } = sum
-  const isKnown = moneyUnknown === 0 && useful > 0
+function withShares({ noops, judged, ...sum }: Sum): Cost {
+  const { money, moneyUnknown, useful } = sum
+  const each = ({ amount: paid, currency }: Cost['money'][number]) => ({ amount: Math.round(paid / useful), currency })
   return {
     ...sum,
-    noopShare: noopShare === null ? null : noopShare / runs,
+    noopShare: judged === 0 ? null : noops / judged,
     money: money.toSorted((a, b) => (a.currency < b.currency ? -1 : 1)),
-    moneyPerUseful: isKnown
-      ? money.map(({ amount: paid, currency }) => ({ amount: Math.round(paid / useful), currency }))
-      : [],
+    moneyPerUseful: moneyUnknown === 0 && useful > 0 ? money.map(each) : [],
   }
 }
 

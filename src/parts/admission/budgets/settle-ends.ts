@@ -9,6 +9,7 @@ import {
   stateAt,
 } from '../../../core/budget/budget.ts'
 import type { Usage } from '../../../core/run/usage.ts'
+import { noopReason } from '../../../core/run/verdict.ts'
 import type { Ends, MovedSchedule, RunEnd } from '../../../store/runs/end-hooks.ts'
 import { dialects, each, type Row, runEach, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
@@ -68,6 +69,8 @@ interface EndedWork {
   readonly reservations: readonly Reservation[]
   readonly work: BudgetWork
   readonly didWork: boolean
+  /** Whether it found nothing to do; `null`: no rule says so. */
+  readonly isNoop: boolean | null
   readonly runtimeMs: number
 }
 
@@ -100,19 +103,22 @@ function* withRuns(now: number, ends: readonly RunEnd[], all: readonly Reservati
     const reservations = all.filter(({ runId }) => runId === end.runId)
     const startedAt = end.startedAt ?? reservations[0]?.reservedAt ?? now
     const didWork = !['released', 'deferred', 'skipped'].includes(end.outcome)
-    const work = workOfRow(runs.get(end.runId))
-    return { end, reservations, work, didWork, runtimeMs: Math.max(0, now - startedAt) }
+    const { work, isNoop } = knownOf(end, runs.get(end.runId))
+    return { end, reservations, work, didWork, isNoop, runtimeMs: Math.max(0, now - startedAt) }
   })
 }
 
-function workOfRow(row: Row | undefined): BudgetWork {
+function knownOf({ status, reason }: RunEnd, row: Row | undefined): Pick<EndedWork, 'work' | 'isNoop'> {
   const parsed = (text: unknown) => (typeof text === 'string' ? JSON.parse(text) : null)
-  return workOf({
+  const options: { readonly expect?: { readonly noop?: unknown } } = parsed(row?.options) ?? {}
+  const work = workOf({
     queue: (row?.queue ?? '') as string,
     schedule: (row?.schedule ?? null) as string | null,
     target: parsed(row?.target),
-    options: parsed(row?.options) ?? {},
+    options,
   })
+  const isJudged = status === 'completed' && options.expect?.noop !== undefined
+  return { work, isNoop: isJudged ? reason === noopReason : null }
 }
 
 function* settleCounted(context: StoreContext, now: number, works: readonly EndedWork[]): Step<void> {
@@ -208,12 +214,12 @@ function* forget(
   )
 }
 
-function usageTuple({ end, work, runtimeMs }: EndedWork, now: number) {
+function usageTuple({ end, work, runtimeMs, isNoop }: EndedWork, now: number) {
   const { runId, fence, ns, scheduleId, status, usage = {} as Usage } = end
   const { tokensIn = null, tokensOut = null, tokensCached = null, money } = usage
   return [
     ...[runId, fence, ns, scheduleId, work.kind, work.name, work.account, JSON.stringify(work.tags)],
     ...[tokensIn, tokensOut, tokensCached, money?.amount ?? null, money?.currency ?? null],
-    ...[runtimeMs, status === 'completed' ? 1 : 0, null, now],
+    ...[runtimeMs, status === 'completed' ? 1 : 0, isNoop === null ? null : Number(isNoop), now],
   ]
 }
