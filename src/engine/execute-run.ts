@@ -1,8 +1,9 @@
 import { formatDuration } from '../core/duration.ts'
 import { BelfryError } from '../core/error.ts'
 import { reasonText } from '../core/reason-text.ts'
-import { type Expectation, outcomeOf, type RateLimited } from '../core/run/expect.ts'
+import { answeredJson, type Expectation, outcomeOf, type RateLimited } from '../core/run/expect.ts'
 import { type Usage, usageProblem, usageSum } from '../core/run/usage.ts'
+import { type UsagePaths, usageIn } from '../core/run/usage-paths.ts'
 import { type Utilisation, utilisationProblem } from '../core/run/utilisation.ts'
 import type { Outcome } from '../core/run/verdict.ts'
 import { laneNameOf } from '../core/target.ts'
@@ -28,6 +29,7 @@ interface RunOptions {
   readonly expect?: Expectation
   readonly traceparent?: string
   readonly account?: readonly string[]
+  readonly usage?: UsagePaths
 }
 
 /** The result of an executor: its answer, what it threw, or nothing although it was told to stop. */
@@ -160,8 +162,10 @@ function deferredBy({ resetAt, hasBegun = true }: RateLimited, isWatched: boolea
   return { kind: 'deferred', until, reason: 'rate-limited', hasBegun }
 }
 
-function reportedUsage({ usage }: Holding, ended: Ended | undefined): Usage | undefined {
-  const answered = ended?.facts.usage
+function reportedUsage({ usage, lease }: Holding, ended: Ended | undefined): Usage | undefined {
+  const { usage: paths } = lease.options as RunOptions
+  const read = paths === undefined || ended === undefined ? null : answeredJson(ended.facts)
+  const answered = paths === undefined || read === null ? ended?.facts.usage : usageIn(paths, read.value)
   return usage === null || answered === undefined ? (usage ?? answered) : usageSum(usage, answered)
 }
 

@@ -192,6 +192,15 @@ const blockedAccount: Stage = async (desk) => {
   return {}
 }
 
+const budgeted: Stage = async (desk) => {
+  await queues(desk)
+  await schedules(desk)
+  const { budgets: verbs } = verbsAt(() => desk.context)
+  await verbs.put('claude-day', { for: 'profile=claude', per: 'day', money: '40USD', tokens: 2_000_000, runs: 200 })
+  await verbs.put('mail', { for: 'queue=mail', per: 'hour', runtime: '2h', perRun: { runtime: '1m' } })
+  return {}
+}
+
 /** Every verb has one, or this does not compile. */
 export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -263,6 +272,12 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
     await queues(desk)
     return schedules(desk)
   },
+  'budget put': budgeted,
+  'budget list': budgeted,
+  'budget show': budgeted,
+  'budget topup': budgeted,
+  'budget delete': budgeted,
+  'budget cost': budgeted,
   'admission list': held,
   'hold list': held,
   'hold lift': held,

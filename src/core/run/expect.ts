@@ -194,7 +194,7 @@ function differenceAt(answer: unknown, path: JsonPath, expected: unknown): strin
  * The answer as JSON, whatever a handler returned: a date is its text, and a value that JSON cannot express counts as none. Text
  * that parses as JSON counts as JSON, because many programs print JSON without declaring it.
  */
-function answeredJson({ json, text }: EndFacts): { readonly value: unknown } | null {
+export function answeredJson({ json, text }: EndFacts): { readonly value: unknown } | null {
   try {
     const written = json === undefined ? text : JSON.stringify(json)
     const value: unknown = written === undefined ? undefined : JSON.parse(written)

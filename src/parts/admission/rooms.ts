@@ -1,5 +1,6 @@
 import type { Part } from '../../part.ts'
 import { accounts } from './accounts/part.ts'
+import { budgets } from './budgets/part.ts'
 import { calendars } from './calendars/part.ts'
 import { guards } from './guards/part.ts'
 import { overview } from './overview/part.ts'
@@ -8,4 +9,4 @@ import { overview } from './overview/part.ts'
  * Admission: may it start now? Each room is a part of its own. Under a lease they are asked in this order: first the guards, which
  * depend on the run alone, then what reserves.
  */
-export const admission = [overview, calendars, guards, accounts] as const satisfies readonly Part[]
+export const admission = [overview, calendars, guards, accounts, budgets] as const satisfies readonly Part[]

@@ -3,11 +3,13 @@ import type { Outcome } from '../../core/run/verdict.ts'
 import { reason } from '../../operations/fields/basic-fields.ts'
 import { onlyGiven } from '../../operations/fields/only-given.ts'
 import { instant, over } from '../../operations/input/instant.ts'
+import { usageInput } from '../../operations/input/money-input.ts'
 import { type Problem, refuse } from '../../operations/input/refuse-input.ts'
 import { everyDoor, operation, subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { runStatuses } from '../../operations/run/run-statuses.ts'
 import { type AnswerOf, count, instantOutput, text } from '../../operations/schema/output-schema.ts'
+import type { AttemptEnd } from '../../store/port.ts'
 import { clockNow } from '../../store/statement.ts'
 import { heldLease, refusedEnd } from './held-lease.ts'
 import { leaseId, runOfLease } from './lease-id.ts'
@@ -34,6 +36,10 @@ const ending = {
   doors: everyDoor,
 } as const
 
+const usage = usageInput
+  .describe('What the attempt used; budgets count it. Without it the attempt counts for no budget.')
+  .optional()
+
 const exampleLease = 'r-15.1.7c2f9a3d5e8b41069d3f2a1b4c5d6e7f'
 
 export const complete = operation({
@@ -44,9 +50,13 @@ export const complete = operation({
   input: z.strictObject({
     lease: leaseId,
     result: z.unknown().describe('The result: any JSON; beyond 100 KB it is cut and marked.').optional(),
+    usage,
   }),
   show: showLeaseEnded,
-  examples: [{ lease: exampleLease }, { lease: exampleLease, result: { rows: 12 } }],
+  examples: [
+    { lease: exampleLease },
+    { lease: exampleLease, result: { rows: 12 }, usage: { tokensIn: 1_200, tokensOut: 300, money: '0.02USD' } },
+  ],
   run: (context, { lease, ...given }) => end(context, lease, { kind: 'success' }, onlyGiven(given)),
 })
 
@@ -65,6 +75,7 @@ export const release = operation({
       .boolean()
       .describe('The attempt had no effect, so even a run that is not repeatable may be tried again. Default: false.')
       .optional(),
+    usage,
   }),
   show: showLeaseEnded,
   examples: [
@@ -75,15 +86,12 @@ export const release = operation({
   async judge(context, { value, problems: found }) {
     const problems = [...found, ...contradictions(value, await context.store.look(clockNow))]
     refuse(subjectOf('a release'), problems)
-    const { lease, failed, reason: why, retryAt, fatal, retryable } = value
-    if (failed !== true) return end(context, lease as string, { kind: 'released' })
+    const { lease, failed, reason: why, retryAt, fatal, retryable, usage: used } = value
+    const given = onlyGiven({ usage: used })
+    if (failed !== true) return end(context, lease as string, { kind: 'released' }, given)
     const mended = fatal === true ? { retryable: false } : onlyGiven({ retryable })
-    return end(context, lease as string, {
-      kind: 'failed',
-      reason: why as string,
-      ...mended,
-      ...onlyGiven({ retryAt }),
-    })
+    const outcome = { kind: 'failed', reason: why as string, ...mended, ...onlyGiven({ retryAt }) } as const
+    return end(context, lease as string, outcome, given)
   },
 })
 
@@ -121,17 +129,19 @@ export const park = operation({
   verb: 'park',
   says: 'Park a run for a person; it goes on when it is reset.',
   request: 'a park',
-  input: z.strictObject({ lease: leaseId, reason }),
+  input: z.strictObject({ lease: leaseId, reason, usage }),
   show: showLeaseEnded,
   examples: [{ lease: exampleLease, reason: 'The invoice names no customer.' }],
-  run: (context, { lease, reason: why }) => end(context, lease, { kind: 'parked', reason: why }),
+  run: (context, { lease, reason: why, ...given }) => {
+    return end(context, lease, { kind: 'parked', reason: why }, onlyGiven(given))
+  },
 })
 
 async function end(
   context: OperationContext,
   id: string,
   outcome: Outcome,
-  given: { readonly result?: unknown } = {},
+  given: Pick<AttemptEnd, 'result' | 'usage'> = {},
 ): Promise<LeaseEnded> {
   const { runId, fence, claimId, scheduleId } = await heldLease(context, id)
   const [settled] = await context.store.settle([{ runId, fence, scheduleId, outcome, ...given }])

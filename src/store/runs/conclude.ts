@@ -91,8 +91,8 @@ export function* conclude(context: StoreContext, { now, endings, schedules }: Co
 
 function runEndOf({ verdict: { status, reason }, ...ending }: Ending): RunEnd {
   const { runId, ns, scheduleId, fence, outcome, result } = ending
-  const { usage, utilisation, rateLimited, learned, isWatched } = ending
-  const reported = { result, usage, utilisation, rateLimited, learned, isWatched }
+  const { usage, utilisation, rateLimited, learned, isWatched, startedAt } = ending
+  const reported = { result, usage, utilisation, rateLimited, learned, isWatched, startedAt }
   return { runId, ns, scheduleId, fence, outcome, status, isOver: status !== 'ready', reason, ...reported }
 }
 

@@ -35,6 +35,8 @@ export interface RunEnd {
   readonly learned?: AttemptEnd['learned']
   /** A part has reserved something for this attempt. A lost attempt does not say so, even where one has. */
   readonly isWatched?: boolean | undefined
+  /** When the attempt was leased. */
+  readonly startedAt?: number | null | undefined
 }
 
 export interface Ends<Schedule> {

@@ -8,6 +8,7 @@ import { type Secret, type SecretResolver, secretResolver } from '../secret.ts'
 import { type CommandTarget, commandTargetProblems } from './command-target.ts'
 import { type Environment, environmentOf } from './environment.ts'
 import { listen } from './output-stream.ts'
+import { withResultFile } from './result-file.ts'
 import { type Program, startProblem } from './start-problem.ts'
 import { type Exit, type Started, start } from './start-program.ts'
 import { Tail } from './tail.ts'
@@ -36,9 +37,9 @@ export function commandExecutor(options: CommandOptions = {}): Execute {
   const { killAfterMs = killAfterMsDefault, environment = process.env } = options
   const resolver = options.secrets ?? secretResolver({ env: environment, folder: null })
   const tether = new Tether(killAfterMs)
-  const begin = async (attempt: Attempt): Promise<Begun | Ended> => {
+  const begin = async (attempt: Attempt, file: string): Promise<Begun | Ended> => {
     try {
-      const { program, secrets } = await prepared(attempt, resolver, environment)
+      const { program, secrets } = await prepared(attempt, resolver, { own: environment, file })
       if (attempt.signal.aborted) throw new BelfryError('unavailable', 'It was stopped before it began.')
       const input = inputOf(attempt, options.messageOf)
       return { started: await start({ program, input, tether, killAfterMs }), secrets }
@@ -46,14 +47,17 @@ export function commandExecutor(options: CommandOptions = {}): Execute {
       return notBegun(error)
     }
   }
-  return async (attempt) => {
-    const startedMs = attempt.clock.monotonic()
-    const begun = await begin(attempt)
-    if ('facts' in begun) return begun
-    const { exit, text } = await attended(attempt, begun).finally(() => tether.letGo(begun.started.group.id))
-    const durationMs = Math.round(attempt.clock.monotonic() - startedMs)
-    return { facts: { ...exit, ...text }, result: { ...exit, durationMs } }
-  }
+  return (attempt) =>
+    withResultFile(async (file) => {
+      const startedMs = attempt.clock.monotonic()
+      const begun = await begin(attempt, file.path)
+      if ('facts' in begun) return begun
+      const { exit, text } = await attended(attempt, begun).finally(() => tether.letGo(begun.started.group.id))
+      const durationMs = Math.round(attempt.clock.monotonic() - startedMs)
+      const written = await file.read(begun.secrets, (why) => attempt.output(`\n[belfry: ${why}]\n`))
+      if (written === null) return { facts: { ...exit, ...text }, result: { ...exit, durationMs } }
+      return { facts: { ...exit, ...text, json: written.value }, result: written.value }
+    })
 }
 
 /** What a program reads: the payload, or the message that is made of it. */
@@ -79,13 +83,19 @@ interface Prepared {
   readonly secrets: readonly Secret[]
 }
 
-async function prepared(attempt: Attempt, resolver: SecretResolver, own: Environment): Promise<Prepared> {
+interface Surroundings {
+  readonly own: Environment
+  /** Where it may write its result. */
+  readonly file: string
+}
+
+async function prepared(attempt: Attempt, resolver: SecretResolver, { own, file }: Surroundings): Promise<Prepared> {
   const { command, cwd = process.cwd(), env = {} } = checked(attempt.target)
   // After `--` a line that begins with a dash is no option of the shell.
   const argv = typeof command === 'string' ? ['/bin/sh', '-c', '--', command] : command
   const { value, secrets } = await resolver.resolve({ argv, env })
   const filled = value as { argv: Program['argv']; env: Record<string, string> }
-  const program = { argv: filled.argv, cwd, environment: environmentOf(attempt, filled.env, own) }
+  const program = { argv: filled.argv, cwd, environment: environmentOf(attempt, filled.env, own, file) }
   const problem = await startProblem(program)
   if (problem !== null) throw new BelfryError('unavailable', redact(problem, secrets))
   return { program, secrets }

@@ -12,13 +12,15 @@ export function environmentOf(
   attempt: Attempt,
   named: Readonly<Record<string, string>>,
   own: Environment,
+  resultFile?: string,
 ): Record<string, string> {
   const environment: Record<string, string> = { PATH: pathDefault }
   for (const name of inherited) {
     const value = own[name]
     if (value !== undefined) environment[name] = value
   }
-  return { ...environment, TRACEPARENT: attempt.traceparent, ...named, ...attemptVariables(attempt) }
+  const result = resultFile === undefined ? {} : { BELFRY_RESULT_FILE: resultFile }
+  return { ...environment, TRACEPARENT: attempt.traceparent, ...named, ...attemptVariables(attempt), ...result }
 }
 
 /** Run, attempt and claim also identify leftovers of a dead worker, so a target must not replace them. */

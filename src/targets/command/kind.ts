@@ -54,6 +54,7 @@ export const commandKind: TargetKind = {
   timeoutMs: 3_600_000,
   startsPrograms: true,
   message: { form, problems: commandTargetProblems },
+  reportsUsage: 'in-answer',
   gives: ['exitCode'],
   async executor({ secrets, killAfterMs, messageOf }) {
     const { commandExecutor } = await import('./command-executor.ts')

@@ -69,6 +69,7 @@ export const httpKind: TargetKind = {
     resolved: (target) =>
       requestOf(target).method === undefined ? { ...target, http: { ...requestOf(target), method: 'POST' } } : target,
   },
+  reportsUsage: 'in-answer',
   gives: ['status'],
   async executor({ secrets, network, messageOf }) {
     const { httpExecutor } = await import('./http-executor.ts')

@@ -1,0 +1,58 @@
+import { type BudgetState, spentOn } from '../../../core/budget/budget.ts'
+import type { HoldScope } from '../../../core/hold.ts'
+import type { HoldReason } from '../../../core/hold-reason.ts'
+import { liftHold } from '../../../store/holds/lift-hold.ts'
+import { findHold } from '../../../store/holds/list-holds.ts'
+import { putHold } from '../../../store/holds/put-hold.ts'
+import type { Step } from '../../../store/statement.ts'
+import type { StoreContext } from '../../../store/store-context.ts'
+import type { Budget } from './budget-row.ts'
+import { amountWords, periodWords } from './budget-words.ts'
+
+const author = 'budget '
+
+/** A spent budget. The author of the hold names the budget. */
+export const budgetReason: HoldReason = {
+  code: 'budget',
+  firing: 'skips',
+  says: 'A budget is spent: occurrences end as skipped, and enqueued runs wait.',
+  unblocks: 'The next period of the budget, or `belfry budget topup`, or a higher limit by `belfry budget put`.',
+  sentence: ({ by, note }) => note ?? `The ${by} is spent.`,
+  lift: ({ by }) => ({
+    what: 'Add to the budget of this period.',
+    words: ['budget', 'topup', by.slice(author.length)],
+  }),
+}
+
+/** Holds on a tag and on a single run do not exist: their runs are asked under the lease. */
+function holdScopeOf({ scope, terms }: Budget): HoldScope | null {
+  return scope === 'tag' || terms.per === 'run' ? null : scope
+}
+
+/**
+ * Puts or lifts the hold of a locked budget, as its new state wants it. Returns the id of its hold. `isDoubted`: a run came through,
+ * so that a person may have lifted the hold meanwhile.
+ */
+export function* heldFor(
+  context: StoreContext,
+  budget: Budget,
+  state: BudgetState,
+  { isDoubted = false } = {},
+): Step<string | null> {
+  const scope = holdScopeOf(budget)
+  if (scope === null) return null
+  const own = { ...context, ns: budget.ns }
+  const spent = spentOn(budget.terms, state)
+  const actor = { name: author + budget.name, door: 'budget' }
+  const before = budget.state?.from === state.from ? budget.holdId : null
+  if (spent === null) {
+    if (budget.holdId !== null) yield* liftHold(own, budget.holdId, { actor })
+    return null
+  }
+  if (before !== null && (!isDoubted || (yield* findHold(own, before)) !== null)) return before
+  const { terms, name, subject } = budget
+  const amount = amountWords(spent, (terms.limits[spent] ?? 0) + state.added[spent], terms.currency)
+  const note = `Budget ${name} is spent: ${amount} ${periodWords[terms.per]}.`
+  const put = yield* putHold(own, { scope, subject, until: state.until, reason: budgetReason, note, actor })
+  return put.answer === 'put' ? put.hold.id : null
+}

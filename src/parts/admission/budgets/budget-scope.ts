@@ -1,0 +1,86 @@
+import { type LaneOptions, laneNeed, type Target } from '../../../core/target.ts'
+
+/** What a budget is of. `kind` is `KIND` or `KIND/NAME`; a profile is the kind `agent` with its name. */
+export const budgetScopes = ['schedule', 'tag', 'queue', 'kind', 'account', 'namespace'] as const
+export type BudgetScope = (typeof budgetScopes)[number]
+
+export interface BudgetFor {
+  readonly scope: BudgetScope
+  /** Empty for the namespace. */
+  readonly subject: string
+}
+
+/** A run, by everything that a budget may be of. */
+export interface BudgetWork {
+  readonly queue: string
+  readonly schedule: string | null
+  readonly kind: string
+  readonly name: string
+  readonly account: string
+  readonly tags: readonly string[]
+}
+
+interface RunFacts {
+  readonly queue: string
+  readonly schedule: string | null
+  readonly target: Target | null
+  readonly options: Readonly<Record<string, unknown>>
+  /** The account that the attempt uses, where it has chosen one. */
+  readonly account?: string | null | undefined
+}
+
+export function workOf({ queue, schedule, target, options, account }: RunFacts): BudgetWork {
+  const answer = laneNeed(target, options as LaneOptions)
+  const need = 'need' in answer ? answer.need : null
+  const named = need?.account ?? ''
+  return {
+    queue,
+    schedule,
+    kind: need?.kind ?? '',
+    name: need?.name ?? '',
+    // Of several accounts it is not known which one it will be.
+    account: account ?? (named.includes(',') ? '' : named),
+    tags: (options.tags ?? []) as readonly string[],
+  }
+}
+
+/** Whether a budget counts a run. All that fit count it at once. */
+export function fits({ scope, subject }: BudgetFor, work: BudgetWork): boolean {
+  switch (scope) {
+    case 'namespace':
+      return true
+    case 'tag':
+      return work.tags.includes(subject)
+    case 'kind':
+      return subject === work.kind || (work.name !== '' && subject === `${work.kind}/${work.name}`)
+    default:
+      return subject !== '' && work[scope] === subject
+  }
+}
+
+const profile = 'agent/'
+
+export const forWords =
+  'schedule=NAME, tag=TEXT, queue=NAME, profile=NAME, account=NAME, kind=KIND, kind=KIND/NAME or namespace'
+
+/** What a text such as `queue=mail` names, or what is wrong with it. */
+export function readFor(text: string): BudgetFor | { readonly problem: string; readonly expected: string } {
+  const [, word = '', subject] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? []
+  const wrong = (problem: string, expected = forWords) => ({ problem, expected })
+  const isProfile = word === 'profile'
+  const scope = isProfile ? 'kind' : budgetScopes.find((one) => one === word)
+  if (scope === undefined) return wrong(`is for ${JSON.stringify(word)}`)
+  if (scope === 'namespace') {
+    return subject === undefined
+      ? { scope, subject: '' }
+      : wrong('names a namespace', '`namespace` alone: the one that the store was opened with')
+  }
+  if (subject === undefined || subject === '') return wrong(`names no ${word}`, `${word}=NAME`)
+  return { scope, subject: isProfile ? profile + subject : subject }
+}
+
+export function forText({ scope, subject }: BudgetFor): string {
+  if (scope === 'namespace') return 'namespace'
+  if (scope === 'kind' && subject.startsWith(profile)) return `profile=${subject.slice(profile.length)}`
+  return `${scope}=${subject}`
+}

@@ -1,0 +1,61 @@
+import type { EngineContext } from '../../../engine/engine-context.ts'
+import type { Begin } from '../../../engine/part.ts'
+import type { Part } from '../../../part.ts'
+import type { Lease } from '../../../store/port.ts'
+import { tables } from './0022-budgets.ts'
+import { budgetReason } from './budget-hold.ts'
+import { workOf } from './budget-scope.ts'
+import { budgetSection } from './budget-section.ts'
+import { budgetOperations } from './budget-verbs.ts'
+import { reserveBudgets } from './reserve.ts'
+import { settleEnds } from './settle-ends.ts'
+import { sweepReservations, sweepUsage } from './sweep-budgets.ts'
+import { usage } from './usage-field.ts'
+
+/** Budgets: what may be spent in a period. A run reserves before it starts, and settles when it ends. */
+export const budgets = {
+  name: 'budgets',
+  migrations: [tables],
+  fields: { schedule: { usage }, run: { usage } },
+  begins,
+  ended: settleEnds,
+  config: [budgetSection],
+  sweeps: [sweepUsage, sweepReservations],
+  holdReasons: { budget: budgetReason },
+  nouns: {
+    budget: {
+      says: 'What may be spent in a period: runs, tokens, money, runtime.',
+      plural: 'budgets',
+      operations: budgetOperations,
+      otherWords: {
+        budgets: 'budget list',
+        'budget ls': 'list',
+        'budget add': 'topup',
+        'budget create': 'put',
+        'budget set': 'put',
+        'budget rm': 'delete',
+        'budget remove': 'delete',
+        costs: 'cost',
+        spend: 'cost',
+      },
+    },
+  },
+} as const satisfies Part
+
+async function begins(lease: Lease, { store }: EngineContext): Promise<Begin> {
+  const { runId, fence, scheduleId, queue, target, options, occurrenceAt } = lease
+  const { schedule: _, ...work } = workOf({ queue, schedule: null, target, options })
+  const reserved = await store.do(reserveBudgets, { runId, fence, scheduleId, work })
+  switch (reserved.answer) {
+    case 'none':
+      return { go: true }
+    case 'reserved':
+      return { go: true, isWatched: true }
+    case 'lost':
+      return { defer: { until: 0, reason: 'its lease is over' } }
+    case 'short':
+      // Another occurrence follows; other work must not be lost.
+      if (occurrenceAt !== null || reserved.until === null) return { skip: budgetReason.code }
+      return { defer: { until: reserved.until, reason: budgetReason.code } }
+  }
+}

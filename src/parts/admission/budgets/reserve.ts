@@ -1,0 +1,202 @@
+import {
+  type Amounts,
+  type BudgetState,
+  nothing,
+  p95,
+  type Resource,
+  reserve,
+  type SomeAmounts,
+  shortOf,
+  stateAt,
+  sum,
+  waitsForReset,
+  wanted,
+} from '../../../core/budget/budget.ts'
+import { parseId } from '../../../core/id.ts'
+import { all, both, clockNow, dialects, one, runEach, type Step } from '../../../store/statement.ts'
+import type { StoreContext } from '../../../store/store-context.ts'
+import { heldFor } from './budget-hold.ts'
+import { type Budget, budgetsOf, lockBudgets, reservationColumns, reservationOf, saveBudgets } from './budget-row.ts'
+import { type BudgetWork, fits } from './budget-scope.ts'
+
+/** A reservation of a lease that another worker has taken back would never be settled, so the lease is kept from being taken meanwhile. */
+const lockLease = dialects('budget lock lease', {
+  sqlite: 'select run_id from belfry.lease where run_id = $1 and fence = $2',
+  postgres: 'select run_id from belfry.lease where run_id = $1 and fence = $2 for key share',
+})
+const findSchedule = both('budget find schedule', 'select name from belfry.schedule where id = $1')
+const findHistory = both(
+  'budget find history',
+  `select tokens_in, tokens_out, money, currency, runtime_ms from belfry.attempt_usage
+    where schedule_id = $1 and is_completed = 1 order by at desc limit 20`,
+)
+const findOfRun = both(
+  'budget find of run',
+  `select ${reservationColumns} from belfry.budget_reservation where run_id = $1`,
+)
+const insertReservations = dialects('budget insert reservations', {
+  sqlite: `insert into belfry.budget_reservation (run_id, fence, budget_id, ns, from_at, amounts, reserved_at)
+    values ($1, $2, $3, $4, $5, $6, $7) on conflict (run_id, fence, budget_id) do nothing`,
+  postgres: `insert into belfry.budget_reservation (run_id, fence, budget_id, ns, from_at, amounts, reserved_at)
+    select * from unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[])
+    on conflict (run_id, fence, budget_id) do nothing`,
+})
+
+export interface Reserving {
+  readonly runId: string
+  readonly fence: number
+  readonly scheduleId: string | null
+  readonly work: Omit<BudgetWork, 'schedule'>
+}
+
+/** What may still be used by a run, over all its attempts: the tightest of its budgets per run. */
+export interface RunCap {
+  readonly budget: string
+  readonly tokens?: number | undefined
+  readonly money?: { readonly amount: number; readonly currency: string } | undefined
+  readonly runtimeMs?: number | undefined
+}
+
+export type Reserved =
+  | { readonly answer: 'none' }
+  /** The lease is another worker's, or over. */
+  | { readonly answer: 'lost' }
+  | { readonly answer: 'reserved'; readonly caps: readonly RunCap[] }
+  /** `until`: when it is worth asking again; null: never. */
+  | { readonly answer: 'short'; readonly budget: string; readonly resource: Resource; readonly until: number | null }
+
+/** What one budget is asked for. */
+interface Asked {
+  readonly budget: Budget
+  readonly state: BudgetState
+  readonly amounts: Amounts
+  readonly short: readonly Resource[]
+}
+
+/** Reserves for an attempt of all budgets that fit, or of none. Budgets that it fills hold what they are of until their reset. */
+export function* reserveBudgets(context: StoreContext, { runId, fence, scheduleId, work }: Reserving): Step<Reserved> {
+  const id = parseId('run', runId) as number
+  const schedule = scheduleId === null ? null : parseId('schedule', scheduleId)
+  if ((yield* one(lockLease, id, fence)) === undefined) return { answer: 'lost' }
+  const name = schedule === null ? undefined : yield* one<{ name: string }>(findSchedule, schedule)
+  const fitting = (yield* budgetsOf(context.ns)).filter((each) => fits(each, { ...work, schedule: name?.name ?? null }))
+  const budgets = yield* lockBudgets(fitting.map((budget) => budget.id))
+  if (budgets.length === 0) return { answer: 'none' }
+  const now = yield* clockNow()
+  const asked = yield* askAll(budgets, { id, schedule, now })
+  const [short] = asked.filter((each) => each.short.length > 0)
+  if (short !== undefined) return yield* refused(context, asked, { short, now })
+  yield* runEach(
+    insertReservations,
+    asked.map(({ budget, state, amounts }) => {
+      return [id, fence, budget.id, context.ns, state.from, JSON.stringify(amounts), now]
+    }),
+  )
+  const after = asked.filter(({ budget }) => budget.terms.per !== 'run')
+  yield* save(
+    context,
+    after.map(({ budget, state, amounts }) => ({ budget, state: reserve(state, amounts) })),
+  )
+  return { answer: 'reserved', caps: asked.flatMap(capOf) }
+}
+
+interface Asking {
+  readonly id: number
+  readonly schedule: number | null
+  readonly now: number
+}
+
+function* askAll(budgets: readonly Budget[], { id, schedule, now }: Asking): Step<Asked[]> {
+  const isEstimated = ({ terms: { limits, perRun = {} } }: Budget) =>
+    (['tokens', 'money', 'runtimeMs'] as const).some((each) => limits[each] !== undefined && perRun[each] === undefined)
+  const history = schedule !== null && budgets.some(isEstimated) ? yield* all<Used>(findHistory, schedule) : []
+  const before = budgets.some(({ terms }) => terms.per === 'run') ? (yield* all(findOfRun, id)).map(reservationOf) : []
+  return budgets.map((budget) => {
+    const { terms } = budget
+    const state = terms.per === 'run' ? stateOfRun(budget, before, now) : stateAt(terms, budget.state, now)
+    const amounts = wanted(terms, state, estimateOf(history, terms.currency))
+    return { budget, state, amounts, short: shortOf(terms, state, amounts) }
+  })
+}
+
+/** What the attempts of a run were charged so far. */
+function stateOfRun(
+  { id, terms }: Budget,
+  before: readonly ReturnType<typeof reservationOf>[],
+  now: number,
+): BudgetState {
+  const own = before.filter(({ budgetId }) => budgetId === id)
+  return { ...stateAt(terms, null, now), used: own.reduce((total, { amounts }) => sum(total, amounts), nothing) }
+}
+
+interface Used {
+  readonly tokens_in: number | null
+  readonly tokens_out: number | null
+  readonly money: number | null
+  readonly currency: string | null
+  readonly runtime_ms: number
+}
+
+/** What the last runs of the schedule used; a currency of another budget says nothing. */
+function estimateOf(history: readonly Used[], currency: string | undefined): SomeAmounts {
+  return {
+    tokens: p95(history.map(({ tokens_in: given, tokens_out: made }) => tokensOf(given, made))),
+    money: p95(history.map((used) => (used.currency === currency ? used.money : null))),
+    runtimeMs: p95(history.map((used) => used.runtime_ms)),
+  } as SomeAmounts
+}
+
+export function tokensOf(tokensIn: number | null | undefined, tokensOut: number | null | undefined): number | null {
+  return tokensIn == null && tokensOut == null ? null : (tokensIn ?? 0) + (tokensOut ?? 0)
+}
+
+/** How long a run waits that other runs' reservations keep from starting. */
+const againMs = 30_000
+
+function* refused(
+  context: StoreContext,
+  asked: readonly Asked[],
+  { short, now }: { readonly short: Asked; readonly now: number },
+): Step<Reserved> {
+  const { budget, state, amounts } = short
+  const isPeriodic = budget.terms.per !== 'run'
+  const holding = asked.filter((each) => each.short.length > 0 && each.budget.terms.per !== 'run')
+  const held = yield* save(context, holding, { isDoubted: true })
+  const until = isPeriodic
+    ? held.has(budget.id)
+      ? now
+      : waitsForReset(budget.terms, state, amounts)
+        ? state.until
+        : Math.min(state.until, now + againMs)
+    : null
+  return { answer: 'short', budget: budget.name, resource: short.short[0] as Resource, until }
+}
+
+/** Saves states with the holds that follow from them. Returns the budgets that hold. */
+export function* save(
+  context: StoreContext,
+  states: readonly { readonly budget: Budget; readonly state: BudgetState }[],
+  how: { readonly isDoubted?: boolean } = {},
+): Step<Set<number>> {
+  const saved: { id: number; state: BudgetState; holdId: string | null }[] = []
+  for (const { budget, state } of states) {
+    saved.push({ id: budget.id, state, holdId: yield* heldFor(context, budget, state, how) })
+  }
+  yield* saveBudgets(saved)
+  return new Set(saved.flatMap(({ id, holdId }) => (holdId === null ? [] : [id])))
+}
+
+function capOf({ budget: { name, terms }, state }: Asked): RunCap[] {
+  if (terms.per !== 'run') return []
+  const { limits, currency = '' } = terms
+  const rest = (each: Resource) => (limits[each] === undefined ? undefined : limits[each] - state.used[each])
+  const money = rest('money')
+  return [
+    {
+      budget: name,
+      tokens: rest('tokens'),
+      money: money === undefined ? undefined : { amount: money, currency },
+      runtimeMs: rest('runtimeMs'),
+    },
+  ]
+}

@@ -1,0 +1,192 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Belfry } from '../../../../src/index.ts'
+import { errorOf, problemsIn } from '../../../operations/desk.ts'
+
+async function open(): Promise<Belfry> {
+  const belfry = await Belfry.open({ store: 'memory:', log: false })
+  onTestFinished(() => belfry.close())
+  return belfry
+}
+
+const wrongOf = async (doing: Promise<unknown>) =>
+  (await problemsIn(doing)).map(({ field, problem }) => `${field} ${problem}`)
+
+describe('what a run used', () => {
+  it('a handler reports as it goes', async () => {
+    const belfry = await open()
+    belfry.handle('ask', (run) => {
+      run.usage({ tokensIn: 100, tokensOut: 20 })
+      run.usage({ tokensOut: 5, money: { amount: 12_000, currency: 'USD' } })
+    })
+    await belfry.budgets.put({ name: 'b', for: 'kind=handler/ask', per: 'day', tokens: 1_000, money: '1USD', runs: 10 })
+    const { id } = await belfry.runs.enqueue({ target: { handler: 'ask' } })
+    await belfry.start()
+    await belfry.runs.wait(id)
+    expect(await belfry.budgets.show('b')).toMatchObject({
+      for: 'kind=handler/ask',
+      currency: 'USD',
+      runs: { used: 1, reserved: 0, left: 9 },
+      tokens: { used: 125, unknown: 0 },
+      money: { used: 12_000, left: 988_000, unknown: 0 },
+      attempts: 0,
+      hold: null,
+    })
+  })
+
+  it('an HTTP target says in its answer, at the paths that its schedule names', async () => {
+    const server = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ usage: { input: 700, output: 41, cached: 9 }, cost: 0.0213 }))
+    })
+    onTestFinished(() => void server.close())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const belfry = await Belfry.open({ store: 'memory:', log: false, network: { allowPrivate: true } })
+    onTestFinished(() => belfry.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const usage = {
+      tokensIn: '$.usage.input',
+      tokensOut: 'usage.output',
+      tokensCached: '$.usage.cached',
+      money: '$.cost',
+      currency: 'USD',
+    }
+    await belfry.schedules.put({ name: 'ask', every: '1h', target: { http: { url } }, usage })
+    await belfry.budgets.put({ name: 'b', for: 'schedule=ask', per: 'day', money: '1USD' })
+    await belfry.start()
+    const { id } = await belfry.schedules.run('ask')
+    await belfry.runs.wait(id)
+    expect(await belfry.budgets.cost()).toMatchObject([
+      {
+        key: 'ask',
+        runs: 1,
+        tokensIn: 700,
+        tokensOut: 41,
+        tokensCached: 9,
+        money: [{ amount: 21_300, currency: 'USD' }],
+        moneyUnknown: 0,
+        moneyPerUseful: [{ amount: 21_300, currency: 'USD' }],
+      },
+    ])
+    expect((await belfry.budgets.show('b')).money?.used).toBe(21_300)
+  })
+
+  it('a command writes into its result file, which is its result too', async () => {
+    const belfry = await open()
+    const command = `echo '{"tokens":{"in":5,"out":6}}' > "$BELFRY_RESULT_FILE"`
+    await belfry.start()
+    const { id } = await belfry.runs.enqueue({
+      target: { command },
+      usage: { tokensIn: '$.tokens.in', tokensOut: '$.tokens.out' },
+      tags: ['a', 'b'],
+    })
+    expect(await belfry.runs.wait(id)).toMatchObject({ result: { value: { tokens: { in: 5, out: 6 } } } })
+    expect(await belfry.budgets.cost({ by: 'tag' })).toMatchObject([
+      { key: 'a', tokensIn: 5, tokensOut: 6, money: [], moneyUnknown: 1, moneyPerUseful: [], noopShare: null },
+      { key: 'b', runs: 1 },
+    ])
+    expect(await belfry.budgets.cost({ by: 'profile' })).toMatchObject([{ key: 'command' }])
+    expect(await belfry.budgets.cost({ by: 'account' })).toMatchObject([{ key: '' }])
+    expect(await belfry.budgets.cost({ by: 'day', since: '2d' })).toMatchObject([{ runs: 1 }])
+  })
+
+  it('a host says when it completes', async () => {
+    const belfry = await open()
+    await belfry.runs.enqueue({ target: null })
+    await belfry.budgets.put({ name: 'b', for: 'queue=default', per: 'month', money: '1USD', runs: 1 })
+    const { leases } = await belfry.sched.lease('host')
+    await belfry.sched.complete(leases[0]?.lease ?? '', { usage: { tokensIn: 10, money: '0.25USD' } })
+    expect(await belfry.budgets.show('b')).toMatchObject({ money: { used: 250_000 }, runs: { used: 1 } })
+    await belfry.runs.enqueue({ target: null })
+    const held = await belfry.sched.lease('host')
+    expect(held).toMatchObject({ leases: [], stopped: 'held-by' })
+  })
+})
+
+describe('wrong input', () => {
+  it.each([
+    [{ money: '40' }, ['money names no currency']],
+    [{ money: '-1USD' }, ['money is negative']],
+    [{ money: '0.0000001USD' }, ['money is finer than a millionth']],
+    [{ money: '0USD' }, ['money is 0']],
+    [{}, ['runs is missing']],
+    [{ for: 'queu=mail', runs: 1 }, ['for is for "queu"']],
+    [{ for: 'queue', runs: 1 }, ['for names no queue']],
+    [{ for: 'namespace=x', runs: 1 }, ['for names a namespace']],
+    [{ runs: 1, perRun: { tokens: 5 } }, ['perRun.tokens is of what the budget does not limit']],
+    [{ tokens: 4, perRun: { tokens: 5 } }, ['perRun.tokens is more than the whole budget']],
+    [{ money: '1USD', perRun: { money: '0.1EUR' } }, ['perRun.money is in EUR']],
+    [{ runtime: '2h', runtimeMs: 5 }, ['runtime is given beside `runtimeMs`']],
+    [{ runs: 0, tokens: 1.5, per: 'year' }, ['runs is 0', 'tokens is 1.5', 'per is "year"']],
+  ])('%j', async (given, problems) => {
+    const belfry = await open()
+    const input = { name: 'b', for: 'namespace', per: 'day', ...given }
+    const found = await wrongOf(belfry.budgets.put(input as never))
+    expect(found).toHaveLength(problems.length)
+    expect(found).toEqual(expect.arrayContaining(problems))
+    expect(await belfry.budgets.list()).toEqual([])
+  })
+
+  it('a budget of money over answers that do not say what they cost', async () => {
+    const belfry = await open()
+    await belfry.schedules.put({ name: 'ask', every: '1h', target: { command: ['true'] } })
+    const budget = { name: 'b', for: 'schedule=ask', per: 'day', money: '1USD' } as const
+    expect(await wrongOf(belfry.budgets.put(budget))).toEqual([
+      'money counts runs of schedule ask, whose answers do not say what they cost',
+    ])
+    expect(await belfry.budgets.put({ ...budget, perRun: { money: '0.1USD' } })).toMatchObject({
+      money: { perRun: 100_000 },
+    })
+  })
+
+  it('a schedule or queue that does not exist, with the nearest name', async () => {
+    const belfry = await open()
+    await belfry.schedules.put({ name: 'digest', every: '1h', target: { handler: 'h' } })
+    const absent = await errorOf(belfry.budgets.put({ name: 'b', for: 'schedule=digset', per: 'day', runs: 1 }))
+    expect(absent).toMatchObject({ code: 'not-found', hint: 'Did you mean "digest"?' })
+    expect(await errorOf(belfry.budgets.put({ name: 'b', for: 'queue=x', per: 'day', runs: 1 }))).toMatchObject({
+      code: 'not-found',
+    })
+    expect(await errorOf(belfry.budgets.topup('b', { runs: 1 }))).toMatchObject({ code: 'not-found' })
+    expect(await errorOf(belfry.budgets.delete('b'))).toMatchObject({ code: 'not-found' })
+  })
+
+  it('a topup of what is not limited, of another currency, or of a budget per run', async () => {
+    const belfry = await open()
+    await belfry.budgets.put({ name: 'b', for: 'namespace', per: 'day', money: '1USD' })
+    await belfry.budgets.put({ name: 'each', for: 'namespace', per: 'run', tokens: 5 })
+    expect(await wrongOf(belfry.budgets.topup('b', { tokens: 5, money: '1EUR' }))).toEqual([
+      'tokens is not limited',
+      'money is in EUR',
+    ])
+    expect(await wrongOf(belfry.budgets.topup('b'))).toEqual(['amount is missing'])
+    expect(await wrongOf(belfry.budgets.topup('each', { tokens: 5 }))).toEqual(['name is a budget per run'])
+  })
+
+  it('a usage path that is none, or money without its currency', async () => {
+    const belfry = await open()
+    const of = (usage: object) => belfry.runs.enqueue({ target: { handler: 'h' }, usage })
+    expect(await wrongOf(of({ tokensIn: '$..x' }))).toEqual(['usage.tokensIn is "$..x"'])
+    expect(await wrongOf(of({ money: '$.cost' }))).toEqual(['usage.currency is missing'])
+    expect(await wrongOf(of({}))).toEqual(['usage is empty'])
+  })
+})
+
+it('a config file makes budgets, changes them and deletes those that it no longer names', async () => {
+  const belfry = await open()
+  const apply = (budgets: Record<string, unknown>) => belfry.config.apply({ source: 'ops', budgets })
+  const month = { for: 'queue=mail', per: 'month', zone: 'Europe/Paris', runs: 100 }
+  expect(await apply({ mail: month })).toMatchObject({ budgets: [{ name: 'mail', answer: 'created' }] })
+  expect(await apply({ mail: month })).toMatchObject({ budgets: [{ answer: 'unchanged' }] })
+  expect(await apply({ mail: { ...month, runs: 200 } })).toMatchObject({
+    budgets: [{ answer: 'updated', changes: [{ field: 'runs', before: 100, after: 200 }] }],
+  })
+  expect(await errorOf(belfry.budgets.delete('mail'))).toMatchObject({ code: 'conflict' })
+  expect(await wrongOf(apply({ mail: { ...month, money: '5' } }))).toEqual(['budgets.mail.money names no currency'])
+  await apply({ mail: month, post: month })
+  expect(await apply({ post: month })).toMatchObject({
+    budgets: [{ name: 'post' }, { name: 'mail', answer: 'deleted' }],
+  })
+  expect(await belfry.budgets.list()).toMatchObject([{ name: 'post' }])
+})
