@@ -15,7 +15,7 @@ import { OutputWriter } from './output-writer.ts'
 
 /** Executes the targets of a kind in this process. */
 export interface Executor extends KindExecutor {
-  readonly kind: Pick<TargetKind, 'timeoutMs' | 'leaseMs' | 'knowsItsEnd'>
+  readonly kind: Pick<TargetKind, 'timeoutMs' | 'leaseMs' | 'stopMs' | 'knowsItsEnd'>
 }
 
 /** The executors of this process, by kind. */
@@ -46,7 +46,8 @@ export function execute(
   const found = executorOf(lease, executors)
   if (found === null) return releasedEnd(lease)
   const { kind } = found
-  const { timeoutMs = kind.timeoutMs } = lease.options as RunOptions
+  const { timeoutMs = found.timeoutMs ?? kind.timeoutMs } = lease.options as RunOptions
+  holding.stopMs = kind.stopMs ?? 0
   if (kind.leaseMs !== undefined && kind.leaseMs > holding.leaseMs) holding.leaseMs = kind.leaseMs
   const cancelTimeout =
     timeoutMs === undefined ? null : context.clock.after(timeoutMs, () => stopHolding(holding, 'timeout'))
@@ -70,6 +71,7 @@ export function releasedEnd({ runId, fence, scheduleId }: Lease): AttemptEnd {
 
 interface Found extends Pick<Executor, 'kind'> {
   readonly execute: Execute
+  readonly timeoutMs: number | undefined
 }
 
 function executorOf({ target }: Lease, executors: Executors): Found | null {
@@ -77,7 +79,8 @@ function executorOf({ target }: Lease, executors: Executors): Found | null {
   const name = Object.keys(target).find((field) => executors.has(field)) ?? ''
   const found = executors.get(name)
   const execute = found?.named?.get(laneNameOf(name, target) as string) ?? found?.execute
-  return found === undefined || execute === undefined ? null : { kind: found.kind, execute }
+  if (found === undefined || execute === undefined) return null
+  return { kind: found.kind, execute, timeoutMs: found.timeoutMsOf?.(target) }
 }
 
 function answerOf(run: Execute, attempt: Attempt): ExecutorAnswer | Promise<ExecutorAnswer> {
@@ -107,7 +110,7 @@ export function answerOrNothing<Answer>(
   return new Promise((resolve) => {
     let cancel: (() => void) | null = null
     const leaveBehind = () => {
-      cancel = clock.after(settings.leaveAfterMs, () => resolve('nothing'))
+      cancel = clock.after(settings.leaveAfterMs + holding.stopMs, () => resolve('nothing'))
     }
     if (holding.stopped === null) holding.whenStopped = leaveBehind
     else leaveBehind()
@@ -126,7 +129,8 @@ function endOf(holding: Holding, came: ExecutorAnswer, { context, ...how }: Endi
   const { runId, fence, scheduleId } = lease
   const { expect, account } = lease.options as RunOptions
   const ended = came !== 'nothing' && 'ended' in came ? came.ended : undefined
-  const limit = account === undefined || stopped !== null ? undefined : ended?.facts.rateLimited
+  const refused = stopped === null ? ended?.facts.rateLimited : undefined
+  const limit = account !== undefined || refused?.defersAlways === true ? refused : undefined
   const outcome =
     limit === undefined ? outcomeAfter({ came, stopped, expect, ...how }) : deferredBy(limit, context.clock.now())
   const result = ended?.result

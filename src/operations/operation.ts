@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { refuseBeyondScope, type Scope } from './caller-scope.ts'
+import { refuseBeyondScope, type Scope, targetsIn } from './caller-scope.ts'
 import type { DoorFacts } from './door-facts.ts'
 import type { VerbErrorCode } from './error-codes.ts'
 import { withAdded } from './fields/added-fields.ts'
@@ -7,6 +7,7 @@ import { type Reading, read } from './input/read-input.ts'
 import { type Problem, refuse } from './input/refuse-input.ts'
 import type { OperationContext } from './operation-context.ts'
 import type { Show } from './show.ts'
+import { kindsInStore } from './target/kinds-in-store.ts'
 
 /** The noun that a verb belongs to. The library has a property for each, named by its plural. */
 export type Noun = string
@@ -122,7 +123,11 @@ export function operation<
       const reading = read(schema, input, entry.request)
       const beside = read(local, given, `the options of ${entry.request}`)
       const problems: Problem[] = [...reading.problems, ...beside.problems]
-      const noted = audited(context, entry, reading.given)
+      const targets = entry.adminForCommands === true ? targetsIn(schema, input) : []
+      const kinds = kindsInStore(context, targets)
+      // Nearly every call has no such kind, and nothing to wait for.
+      const around = kinds === context.kinds ? context : { ...context, kinds: await kinds }
+      const noted = audited(around, entry, reading.given)
       if ('judge' in entry) return entry.judge(noted, { ...reading, problems }, beside.value)
       refuse(subjectOf(entry.request), problems)
       return entry.run(noted, reading.value as z.output<Input>, beside.value as z.output<Local>)

@@ -85,8 +85,10 @@ function specOf(
   const options = { ...besides(before?.options, optionNames), ...execution, ...among(added, ofRuns) }
   const timing = among(definition, timingNames)
   const isZoned = definition.zone === undefined && definition.cron !== undefined
+  const repeats = target.target != null && target.kind?.repeats?.(target.target) === false ? { repeatable: false } : {}
   const spec = {
     ...besides(before, specNames),
+    ...repeats,
     ...among(definition, scheduleNames),
     ...besides(added, ofRuns),
     name,
