@@ -109,6 +109,7 @@ export const attemptsShown: Listing<readonly Attempt[], Attempt> = {
     ],
     ['WORKER', 'workerId', 'text'],
     ['OUTCOME', 'outcome', 'status'],
+    ['WHY', 'reason', 'long'],
     [
       '',
       (attempt, { added, kinds }) => {
@@ -116,7 +117,6 @@ export const attemptsShown: Listing<readonly Attempt[], Attempt> = {
         return plainText(known.map(([, words]) => words).join('; '))
       },
     ],
-    ['WHY', 'reason', 'long'],
   ],
 }
 
