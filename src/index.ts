@@ -192,7 +192,7 @@ export class Belfry {
     const { publicUrl, network = {} } = opening
     const { leaseMs, renewMs, beatMs, pollMs, name } = opening
     const settings = settingsOf(onlyGiven({ leaseMs, renewMs, beatMs, pollMs }))
-    this.#host = { secrets, killAfterMs: settings.killAfterMs, network, messageOf: messagesOf(publicUrl) }
+    this.#host = { store, secrets, killAfterMs: settings.killAfterMs, network, messageOf: messagesOf(publicUrl) }
     this.#executors.set(handlerKind.name, { kind: handlerKind, named: this.#handlers.executors })
     this.#engine = new Engine({
       store,

@@ -1,5 +1,6 @@
 import type { Part } from './part.ts'
 import { admission } from './parts/admission/rooms.ts'
+import { agents } from './parts/agents/part.ts'
 import { backfill } from './parts/backfill/part.ts'
 import { config } from './parts/config/part.ts'
 import { holds } from './parts/holds/part.ts'
@@ -12,6 +13,7 @@ import { routines } from './parts/routines/part.ts'
 export const parts = [
   holds,
   ...admission,
+  agents,
   hosts,
   config,
   routines,

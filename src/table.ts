@@ -7,7 +7,7 @@ import { kernelHoldReasons, kernelNouns } from './operations/kernel-nouns.ts'
 import type { MoreVerbs, NounEntry } from './operations/noun.ts'
 import type { AnyOperation } from './operations/operation.ts'
 import type { OperationContext } from './operations/operation-context.ts'
-import type { RunOrigin } from './operations/part.ts'
+import type { AttemptFacts, RunOrigin } from './operations/part.ts'
 import type { HealthCheck } from './operations/store/health-check.ts'
 import type { Part, Together } from './part.ts'
 import { parts } from './parts.ts'
@@ -80,6 +80,9 @@ export const operations: readonly AnyOperation[] = Object.values(nounEntries).fl
 
 /** The doctor checks of the parts. */
 export const checks: readonly HealthCheck[] = each.flatMap((part) => part.checks ?? [])
+
+/** What the parts know of attempts. */
+export const attemptFacts: readonly AttemptFacts[] = each.flatMap((part) => part.attemptFacts ?? [])
 
 /** The queues that parts reserve. */
 export const queues: Readonly<Record<string, Policy>> = Object.assign({}, ...each.map((part) => part.queues ?? {}))

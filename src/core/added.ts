@@ -10,6 +10,8 @@ export interface AddedToSchedule {}
 export interface AddedToQueue {}
 // biome-ignore lint/suspicious/noEmptyInterface: parts merge their fields into it.
 export interface AddedToRun {}
+// biome-ignore lint/suspicious/noEmptyInterface: parts merge their fields into it.
+export interface AddedToAttempt {}
 // biome-ignore lint/suspicious/noEmptyInterface: parts merge their sections into it.
 export interface AddedToConfig {}
 

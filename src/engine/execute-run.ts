@@ -17,7 +17,7 @@ import { OutputWriter } from './output-writer.ts'
 
 /** Executes the targets of a kind in this process. */
 export interface Executor extends KindExecutor {
-  readonly kind: Pick<TargetKind, 'timeoutMs' | 'leaseMs' | 'knowsItsEnd'>
+  readonly kind: Pick<TargetKind, 'timeoutMs' | 'leaseMs' | 'stopMs' | 'knowsItsEnd'>
 }
 
 /** The executors of this process, by kind. */
@@ -49,7 +49,8 @@ export function execute(
   const found = executorOf(lease.target, context.executors)
   if (found === null) return releasedEnd(lease)
   const { kind } = found
-  const { timeoutMs = kind.timeoutMs } = lease.options as RunOptions
+  const { timeoutMs = found.timeoutMs ?? kind.timeoutMs } = lease.options as RunOptions
+  holding.stopMs = kind.stopMs ?? 0
   if (kind.leaseMs !== undefined && kind.leaseMs > holding.leaseMs) holding.leaseMs = kind.leaseMs
   const cancelTimeout =
     timeoutMs === undefined ? null : context.clock.after(timeoutMs, () => stopHolding(holding, 'timeout'))
@@ -79,6 +80,7 @@ export function releasedEnd({ runId, fence, scheduleId }: Lease): AttemptEnd {
 
 interface Found extends Pick<Executor, 'kind'> {
   readonly execute: Execute
+  readonly timeoutMs: number | undefined
 }
 
 export function executorOf(target: Lease['target'], executors: Executors): Found | null {
@@ -86,7 +88,8 @@ export function executorOf(target: Lease['target'], executors: Executors): Found
   const name = Object.keys(target).find((field) => executors.has(field)) ?? ''
   const found = executors.get(name)
   const execute = found?.named?.get(laneNameOf(name, target) as string) ?? found?.execute
-  return found === undefined || execute === undefined ? null : { kind: found.kind, execute }
+  if (found === undefined || execute === undefined) return null
+  return { kind: found.kind, execute, timeoutMs: found.timeoutMsOf?.(target) }
 }
 
 export function answerOf(run: Execute, attempt: Attempt): ExecutorAnswer | Promise<ExecutorAnswer> {
@@ -116,7 +119,7 @@ export function answerOrNothing<Answer>(
   return new Promise((resolve) => {
     let cancel: (() => void) | null = null
     const leaveBehind = () => {
-      cancel = clock.after(settings.leaveAfterMs, () => resolve('nothing'))
+      cancel = clock.after(settings.leaveAfterMs + holding.stopMs, () => resolve('nothing'))
     }
     if (holding.stopped === null) holding.whenStopped = leaveBehind
     else leaveBehind()
@@ -135,7 +138,8 @@ function endOf(holding: Holding, came: ExecutorAnswer, { context, ...how }: Endi
   const { runId, fence, scheduleId } = lease
   const { expect, account } = lease.options as RunOptions
   const ended = came !== 'nothing' && 'ended' in came ? came.ended : undefined
-  const limit = account === undefined || stopped !== null ? undefined : ended?.facts.rateLimited
+  const refused = stopped === null ? ended?.facts.rateLimited : undefined
+  const limit = account !== undefined || refused?.defersAlways === true ? refused : undefined
   const outcome =
     limit === undefined
       ? outcomeAfter({ came, stopped, expect, ...how })

@@ -47,7 +47,8 @@ export async function seeOut(context: EngineContext, grace: Grace, nothingNew: P
   const forced = holdings.all().filter((holding) => stopHolding(holding, 'shutdown')).length
   // A lease in flight at the stop may still be granted, and has to be released.
   await atMost(clock, lastWritesMsMax, nothingNew)
-  await atMost(clock, settings.leaveAfterMs, holdings.still())
+  const stopMsMax = Math.max(0, ...holdings.all().map(({ stopMs }) => stopMs))
+  await atMost(clock, settings.leaveAfterMs + stopMsMax, holdings.still())
   await atMost(clock, lastWritesMsMax, holdings.empty())
   // Writers of these ends must not retry for ever.
   for (const holding of holdings.all()) holding.isLost = true

@@ -288,6 +288,9 @@ export class Worker {
   /** A worker that slept so long that the store forgot it registers again. */
   async #beat(): Promise<number> {
     const { store, settings } = this.#context
+    const before = JSON.stringify(this.#can())
+    for (const { refresh } of this.options.executors.values()) await refresh?.()
+    if (JSON.stringify(this.#can()) !== before) this.#loops.lease.wake()
     const { unknown } = await store.beat([this.id], { can: this.#offer() })
     if (unknown.length > 0) await this.#register()
     return settings.beatMs

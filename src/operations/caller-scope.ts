@@ -138,7 +138,7 @@ function targetFieldsOf(schema: z.ZodObject): TargetFields {
 }
 
 /** The targets of runs and of notifications: the same workers execute both. */
-function targetsIn(schema: z.ZodObject, input: unknown): unknown[] {
+export function targetsIn(schema: z.ZodObject, input: unknown): unknown[] {
   const given = (input ?? {}) as Readonly<Record<string, unknown>>
   const { targets, lists } = targetFieldsOf(schema)
   const listed = lists.flatMap(([field, item]) => {

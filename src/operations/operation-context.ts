@@ -6,7 +6,7 @@ import type { TargetKind } from '../targets/kind.ts'
 import type { Scope } from './caller-scope.ts'
 import type { AnySection } from './config-section.ts'
 import type { AddedFields } from './fields/added-fields.ts'
-import type { OperationPart, RunOrigin } from './part.ts'
+import type { AttemptFacts, OperationPart, RunOrigin } from './part.ts'
 import type { Waits } from './run/waits.ts'
 import type { HealthCheck } from './store/health-check.ts'
 
@@ -31,6 +31,8 @@ export interface OperationContext extends FirstPolicies {
   readonly sections: readonly AnySection[]
   /** The doctor checks that parts add. */
   readonly checks: readonly HealthCheck[]
+  /** What parts know of attempts. */
+  readonly attemptFacts?: readonly AttemptFacts[]
   /** The fields that parts add to schedules, queues and runs. */
   readonly fields: AddedFields
   /** The target kinds of the kernel and of the parts. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { callerKind } from '../core/caller.ts'
 import { auditSubject } from './audit-subject.ts'
-import { refuseBeyondScope, type Scope } from './caller-scope.ts'
+import { refuseBeyondScope, type Scope, targetsIn } from './caller-scope.ts'
 import type { DoorFacts } from './door-facts.ts'
 import type { VerbErrorCode } from './error-codes.ts'
 import { withAdded } from './fields/added-fields.ts'
@@ -10,6 +10,7 @@ import { type Problem, refuse } from './input/refuse-input.ts'
 import type { OperationContext } from './operation-context.ts'
 import { refuseAgent } from './refuse-agent.ts'
 import type { Show } from './show.ts'
+import { kindsInStore } from './target/kinds-in-store.ts'
 
 /** The noun that a verb belongs to. The library has a property for each, named by its plural. */
 export type Noun = string
@@ -128,7 +129,11 @@ export function operation<
       const reading = read(schema, input, entry.request)
       const beside = read(local, given, `the options of ${entry.request}`)
       const problems: Problem[] = [...reading.problems, ...beside.problems]
-      const noted = audited(context, entry, reading.given)
+      const targets = entry.adminForCommands === true ? targetsIn(schema, input) : []
+      const kinds = kindsInStore(context, targets)
+      // Nearly every call has no such kind, and nothing to wait for.
+      const around = kinds === context.kinds ? context : { ...context, kinds: await kinds }
+      const noted = audited(around, entry, reading.given)
       if ('judge' in entry) return entry.judge(noted, { ...reading, problems }, beside.value)
       refuse(subjectOf(entry.request), problems)
       return entry.run(noted, reading.value as z.output<Input>, beside.value as z.output<Local>)

@@ -16,12 +16,17 @@ export interface RunOrigin {
   readonly about?: (run: { readonly payload?: unknown }) => string
 }
 
+/** What a part knows of the attempts of a run, by fence: values of its fields of an attempt. */
+export type AttemptFacts = (context: OperationContext, runId: string) => Promise<ReadonlyMap<number, object>>
+
 /** What a part adds to the table of verbs. */
 export interface OperationPart {
   /** Nouns with their verbs, and verbs for the kernel's nouns. */
   readonly nouns?: Readonly<Record<string, NounEntry | MoreVerbs>>
   /** Fields for schedules, queue policies and runs. */
   readonly fields?: AddedFields
+  /** The values of its fields of an attempt. */
+  readonly attemptFacts?: AttemptFacts
   /** Sections of a config file. */
   readonly config?: readonly AnySection[]
   /** Doctor checks. */

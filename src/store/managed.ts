@@ -17,7 +17,7 @@ export function* lockManaged({ ns }: StoreContext): Step<void> {
 }
 
 interface Managed {
-  readonly noun: 'schedule' | 'queue' | 'token' | 'calendar' | 'budget'
+  readonly noun: string
   readonly name: string
   readonly managedBy: string | null
 }

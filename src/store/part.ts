@@ -3,7 +3,7 @@ import type { Migration } from './migrations/migration.ts'
 import type { NewRun } from './port.ts'
 import type { Sweeping } from './prune/sweep.ts'
 import type { EndHooks } from './runs/end-hooks.ts'
-import type { Step } from './statement.ts'
+import type { Statement, Step } from './statement.ts'
 import type { StoreContext } from './store-context.ts'
 import type { ConfiguredScope } from './tokens/token-steps.ts'
 
@@ -27,6 +27,8 @@ export interface StorePart extends EndHooks {
   readonly heldDeferrals?: readonly string[]
   /** For retention: each removes at most `rowsLeft` rows that belong to no run and no schedule, and returns how many. */
   readonly sweeps?: readonly ((sweeping: Sweeping) => Step<number>)[]
+  /** Statements that remove its rows of pruned runs, made by `removeOf`. */
+  readonly ofRuns?: readonly Statement[]
   /** The scope that the part sets for the token of this name, even before the token exists. */
   readonly configuredScope?: (context: StoreContext, name: string) => Step<ConfiguredScope | null>
   /** What in the part follows a calendar, which then cannot be deleted: names by noun. */

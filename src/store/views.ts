@@ -1,3 +1,4 @@
+import type { AddedToAttempt, StoredFields } from '../core/added.ts'
 import type { CallerKind } from '../core/caller.ts'
 import type { Hold } from '../core/hold.ts'
 import type { Capabilities, PlannedRun } from '../core/queue/plan-leases.ts'
@@ -66,7 +67,7 @@ export interface LeaseView {
   readonly cancelReason: string | null
 }
 
-export interface AttemptView {
+export interface AttemptView extends StoredFields<AddedToAttempt> {
   readonly fence: number
   readonly workerId: string | null
   readonly startedAt: number | null

@@ -52,6 +52,12 @@ export interface TargetKind {
   readonly knowsItsEnd?: true
   /** How to get a worker with the executor of this name. */
   serving?(name: string): string
+  /** Whether a run is tried again when its effect is not known, where neither the run nor its schedule says so. Default: it is. */
+  repeats?(target: Target): boolean
+  /** How long it may take to end what it began after it was told to stop, where that is longer than for other kinds. */
+  readonly stopMs?: number
+  /** The same kind, as it is with what the store has: `declared` are the sections of a file that is being applied. */
+  inStore?(store: KindStore, declared?: Readonly<Record<string, unknown>>): Promise<TargetKind>
   /** Creates its executor. Absent where programs register their own. Only workers call it, and it loads what only they need. */
   executor?(host: ExecutorHost): Promise<KindExecutor>
 }
@@ -74,8 +80,18 @@ export interface MessageManner {
   resolved?(target: Target): Target
 }
 
+/** The store, for kinds of parts that keep something there. This layer does not know its steps. */
+export interface KindStore {
+  readonly namespace: string
+  do<Args extends unknown[], Result>(verb: KindStep<Args, Result>, ...args: Args): Promise<Result>
+  look<Args extends unknown[], Result>(read: KindStep<Args, Result>, ...args: Args): Promise<Result>
+}
+
+type KindStep<Args extends unknown[], Result> = (context: never, ...args: Args) => Generator<unknown, Result, never>
+
 /** What an executor is created from. */
 export interface ExecutorHost {
+  readonly store: KindStore
   readonly secrets: SecretResolver
   /** How long a program may take after TERM before it is killed. */
   readonly killAfterMs: number
@@ -90,6 +106,10 @@ export interface KindExecutor {
   readonly execute?: Execute
   /** Executes those of a lane, by the lane's name. */
   readonly named?: ReadonlyMap<string, Execute>
+  /** The timeout of a target, where it differs from that of the kind. */
+  timeoutMsOf?(target: Target): number | undefined
+  /** Finds out again what it can execute; a worker asks at each beat. */
+  refresh?(): Promise<void>
   /** Ends what it still holds when the process ends. */
   close?(): Promise<void>
 }

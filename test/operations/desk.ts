@@ -11,7 +11,7 @@ import type { OperationContext } from '../../src/operations/operation-context.ts
 import { Waits } from '../../src/operations/run/waits.ts'
 import type { Lease, Store } from '../../src/store/port.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
-import { checks, fields, holdReasons, nouns, origins, queues, sections } from '../../src/table.ts'
+import { attemptFacts, checks, fields, holdReasons, nouns, origins, queues, sections } from '../../src/table.ts'
 import { TestClock } from '../../src/testing/test-clock.ts'
 
 export const startAt = Date.UTC(2026, 0, 5, 9)
@@ -38,6 +38,7 @@ export class Desk {
       folder: '/srv/app',
       defaultMaxConcurrent: 5,
       waits: new Waits({ store, clock, events: this.events }),
+      attemptFacts,
       origins,
       holdReasons,
       checks,

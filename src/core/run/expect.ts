@@ -48,6 +48,8 @@ export interface RateLimited {
   readonly window?: string | undefined
   /** Whether the attempt may have had effects before it was refused. Default: true. */
   readonly hasBegun?: boolean | undefined
+  /** Whether the run is deferred even if it names no account. Default: false, and then its failure counts. */
+  readonly defersAlways?: boolean | undefined
 }
 
 /** How a target ended, as the executor saw it. A fact that is `null` is missing although such a target ends with one. */

@@ -10,6 +10,8 @@ export class Holding {
   trustedUntil: number
   /** How long it lasts from each renewal on. */
   leaseMs: number
+  /** How much longer than others it may take to stop. */
+  stopMs = 0
   /** Why it was told to stop; the first reason counts. */
   stopped: StopReason | null = null
   /** Called once, when it is told to stop. */

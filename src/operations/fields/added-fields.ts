@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AddedToConfig, AddedToQueue, AddedToRun, AddedToSchedule } from '../../core/added.ts'
+import type { AddedToAttempt, AddedToConfig, AddedToQueue, AddedToRun, AddedToSchedule } from '../../core/added.ts'
 import type { Target } from '../../core/target.ts'
 import type { TargetKind } from '../../targets/kind.ts'
 import type { Problem } from '../input/refuse-input.ts'
@@ -43,6 +43,8 @@ interface Added {
   readonly schedule: AddedToSchedule
   readonly queue: AddedToQueue
   readonly run: AddedToRun
+  /** What is known of an attempt; it is only answered. */
+  readonly attempt: AddedToAttempt
   readonly config: AddedToConfig
 }
 
@@ -51,7 +53,7 @@ export type AddedFields = { readonly [Noun in keyof Added]?: Readonly<Record<str
 
 export function allAdded(each: readonly (AddedFields | undefined)[]): AddedFields {
   const of = (noun: keyof Added) => Object.assign({}, ...each.map((fields) => fields?.[noun] ?? {}))
-  return { schedule: of('schedule'), queue: of('queue'), run: of('run'), config: of('config') }
+  return { schedule: of('schedule'), queue: of('queue'), run: of('run'), attempt: of('attempt'), config: of('config') }
 }
 
 /** Where fields can be added: in a whole input, a change, or an answer. */

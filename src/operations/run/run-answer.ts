@@ -1,3 +1,4 @@
+import type { AddedToAttempt, StoredFields } from '../../core/added.ts'
 import type { LeaseView, OutputView, RunPage, RunSummary, RunView } from '../../store/views.ts'
 import type { ExecutionOptions } from '../target/execution-options.ts'
 
@@ -31,6 +32,8 @@ export interface Run<Result = unknown>
   readonly result: RunResult<Result> | null
   /** The output of its last attempt, where the caller asked for it; `null` when there is none. */
   readonly output?: OutputView | null
+  /** What parts know of its newest attempt. */
+  readonly attempt?: { readonly fence: number } & StoredFields<AddedToAttempt>
 }
 
 export function runOf<Result = unknown>({ payload, result, ...run }: RunView): Run<Result> {

@@ -77,7 +77,8 @@ export function readRun(
     problems.push({ field: 'deadline', problem: `is ${isoText(deadline)}`, expected })
   }
   const isPlain = Object.keys(options).length === 0
-  const run = { ...storedFields(runFields, value, problems), target, ...(!isPlain && { options }) }
+  const repeats = target != null && kind?.repeats?.(target) === false ? { repeatable: false } : {}
+  const run = { ...repeats, ...storedFields(runFields, value, problems), target, ...(!isPlain && { options }) }
   return { run: onlyGiven(run) as NewRun, problems }
 }
 

@@ -52,7 +52,10 @@ export const get = operation({
     refuse(subjectOf('a request for a run'), problems)
     const id = value.id as string
     if (waitMs !== undefined) await untilEnded(context, id, { timeoutMs: waitMs, signal })
-    const run = runOf(await presentRun(context, id))
+    const facts = await factsOf(context, id)
+    const newest = Math.max(0, ...facts.keys())
+    const known = newest === 0 ? {} : { attempt: { fence: newest, ...facts.get(newest) } }
+    const run = { ...runOf(await presentRun(context, id)), ...known }
     return value.output === true ? { ...run, output: await context.store.look(readOutput, id) } : run
   },
 })
@@ -122,9 +125,19 @@ export const attempts = operation({
   async run(context, { id }) {
     const found = await context.store.look(listAttempts, id)
     if (found.length === 0) await presentRun(context, id)
-    return found
+    const facts = found.length === 0 ? null : await factsOf(context, id)
+    return found.map((attempt) => ({ ...attempt, ...facts?.get(attempt.fence) }))
   },
 })
+
+/** What parts know of the attempts of a run, by fence. */
+async function factsOf(context: OperationContext, id: string): Promise<Map<number, object>> {
+  const facts = new Map<number, object>()
+  for (const factsBy of context.attemptFacts ?? []) {
+    for (const [fence, known] of await factsBy(context, id)) facts.set(fence, { ...facts.get(fence), ...known })
+  }
+  return facts
+}
 
 export const output = operation({
   ...looking,

@@ -108,6 +108,9 @@ export const runSchema = noted(
         .nullable()
         .describe('Its result.'),
       output: outputSchema.nullable().exactOptional(),
+      attempt: openOutput('attempt', { fence: count('The number of the attempt.') })
+        .describe('What parts know of its newest attempt.')
+        .exactOptional(),
     }).describe('A run with everything that is kept of it.'),
   ),
   { id: 'Run', brief: runBrief },
@@ -122,20 +125,15 @@ export const runList = outputOf<RunList>()(
 
 export const attemptSchema = noted(
   outputOf<AttemptView>()(
-    z
-      .strictObject({
-        fence: count('The number of the attempt.'),
-        workerId: text('The worker that executed it.').nullable(),
-        startedAt: instantOutput('When it was leased.').nullable(),
-        endedAt: instantOutput('When it ended.'),
-        outcome: text('How the attempt ended: success, failed, lost, released, cancelled and the like.'),
-        reason: text('Why.').nullable(),
-        ends: z
-          .enum(endedStatuses)
-          .nullable()
-          .describe('The status with which the run ended, if this attempt ended it.'),
-      })
-      .describe('How an attempt ended.'),
+    openOutput('attempt', {
+      fence: count('The number of the attempt.'),
+      workerId: text('The worker that executed it.').nullable(),
+      startedAt: instantOutput('When it was leased.').nullable(),
+      endedAt: instantOutput('When it ended.'),
+      outcome: text('How the attempt ended: success, failed, lost, released, cancelled and the like.'),
+      reason: text('Why.').nullable(),
+      ends: z.enum(endedStatuses).nullable().describe('The status with which the run ended, if this attempt ended it.'),
+    }).describe('How an attempt ended.'),
   ),
   { id: 'Attempt' },
 )

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { standsFor } from '../../core/timing/stands-for.ts'
+import { addedInWords } from '../fields/added-fields.ts'
 import { plainText, shortText } from '../schedule/plain-text.ts'
 import { waitsInWords } from '../schedule/schedule-in-words.ts'
 import { type Column, type Facts, indented, type Listing, type Sheet } from '../show.ts'
@@ -82,10 +83,12 @@ export const runShown: Facts<Run> = {
     ],
   ],
   added: 'run',
-  below({ id, output }, { paint, command }) {
+  below({ id, output, attempt }, { paint, command, facts }) {
+    const known =
+      attempt === undefined ? [] : [indented(facts([], attempt, 'attempt'))].filter((text) => text.trim() !== '')
     const more = paint.dim(`why: ${command('explain', 'run', id)}    output: ${command('run', 'output', id)}`)
     const put = output === undefined ? [] : ['', output?.text || 'There is no output.']
-    return [indented(more), ...put].join('\n')
+    return [...known, indented(more), ...put].join('\n')
   },
 }
 
@@ -107,6 +110,13 @@ export const attemptsShown: Listing<readonly Attempt[], Attempt> = {
     ['WORKER', 'workerId', 'text'],
     ['OUTCOME', 'outcome', 'status'],
     ['WHY', 'reason', 'long'],
+    [
+      '',
+      (attempt, { added, kinds }) => {
+        const known = addedInWords(added.attempt, attempt, { kinds, as: 'facts' })
+        return plainText(known.map(([, words]) => words).join('; '))
+      },
+    ],
   ],
 }
 

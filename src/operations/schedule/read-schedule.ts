@@ -85,8 +85,11 @@ function specOf(
   const options = { ...besides(before?.options, optionNames), ...execution, ...among(added, ofRuns) }
   const timing = among(definition, timingNames)
   const isZoned = definition.zone === undefined && definition.cron !== undefined
+  const isOnce = value.target != null && target.target != null && target.kind?.repeats?.(target.target) === false
+  const repeats = isOnce ? { repeatable: false } : {}
   const spec = {
     ...besides(before, specNames),
+    ...repeats,
     ...among(definition, scheduleNames),
     ...besides(added, ofRuns),
     name,

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
+import { isRecord } from '../../core/json/record.ts'
 import { defaultQueue } from '../../core/queue/policy.ts'
 import { type AnySection, sectionInput } from '../../operations/config-section.ts'
 import { name } from '../../operations/fields/basic-fields.ts'
@@ -8,6 +9,7 @@ import { read } from '../../operations/input/read-input.ts'
 import { type Problem, problemsMax } from '../../operations/input/refuse-input.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
+import { kindsInStore } from '../../operations/target/kinds-in-store.ts'
 import { type QueueEntry, queues } from './sections/queues-section.ts'
 import { schedules } from './sections/schedules-section.ts'
 import { tokens } from './sections/token-scopes-section.ts'
@@ -56,8 +58,11 @@ export async function readDocument(context: OperationContext, document: Sections
   const problems = sections.flatMap((section) => tooMany(section, document))
   // So many entries would block all other work while they are read and written.
   if (problems.length > 0) return { entries: {}, problems }
+  const given = Object.values(document).flatMap((section) => Object.values(section ?? {}))
+  const targets = given.map((entry) => (isRecord(entry) ? entry.target : undefined))
+  const within = { ...context, kinds: await kindsInStore(context, targets, document) }
   const entries: Record<string, readonly Entry[]> = {}
-  for (const section of sections) entries[section.name] = await readSection(context, section, { document, problems })
+  for (const section of sections) entries[section.name] = await readSection(within, section, { document, problems })
   return { entries, problems }
 }
 

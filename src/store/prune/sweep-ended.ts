@@ -44,7 +44,8 @@ export function* oldestEnded(queue: EndedUntil, most: number): Step<number[]> {
 const queuesAtOnce = 100
 
 /** Removes the runs that ended longer ago than their queue keeps them, one queue per step. */
-export function* sweepEnded({ now, queues, rowsLeft }: Sweeping, from: string | null): Step<Swept> {
+export function* sweepEnded(sweeping: Sweeping, from: string | null): Step<Swept> {
+  const { now, queues, rowsLeft } = sweeping
   const rest = queues.filter(({ id }) => id >= Number(from ?? 0))
   const looked = rest.slice(0, queuesAtOnce).map((queue) => ({
     id: queue.id,
@@ -53,7 +54,7 @@ export function* sweepEnded({ now, queues, rowsLeft }: Sweeping, from: string | 
   const due = new Set((yield* endedUntil(looked, 1)).map(({ queue_id }) => queue_id))
   const queue = looked.find(({ id }) => due.has(id))
   if (queue === undefined) return { ...nothingSwept, next: textOf(rest[queuesAtOnce]) }
-  const swept = yield* removeRuns(yield* oldestEnded(queue, rowsLeft), rowsLeft)
+  const swept = yield* removeRuns(sweeping, yield* oldestEnded(queue, rowsLeft))
   return { ...nothingSwept, ...swept, next: textOf(queue) }
 }
 

@@ -71,7 +71,7 @@ function* countOn(
 function* removeSurplus(sweeping: Sweeping, { id }: KeptQueue, surplus: number): Step<Swept> {
   const { rowsLeft } = sweeping
   const oldest = yield* oldestEnded({ id, until: () => Number.MAX_SAFE_INTEGER }, Math.min(rowsLeft, surplus))
-  const swept = yield* removeRuns(oldest, rowsLeft)
+  const swept = yield* removeRuns(sweeping, oldest)
   const isDone = swept.runs >= surplus || oldest.length === 0
   const next = isDone ? yield* firstOf(sweeping, id + 1) : { queueId: id, surplus: surplus - swept.runs }
   return { ...goOn(next), ...swept }

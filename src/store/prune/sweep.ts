@@ -49,7 +49,7 @@ const countRows = dialects('prune count rows of runs', {
   postgres: `select i.run_id, 1 + (select count(*) from belfry.attempt a where a.run_id = i.run_id)
     + (select count(*) from belfry.output o where o.run_id = i.run_id) as kept from unnest($1::bigint[]) as i (run_id)`,
 })
-const removeOf = (table: string, column: string) =>
+export const removeOf = (table: string, column: string) =>
   dialects(`prune ${table} of runs`, {
     sqlite: `delete from belfry.${table} where ${column} = $1`,
     postgres: `delete from belfry.${table} where ${column} = any ($1::bigint[])`,
@@ -63,7 +63,10 @@ const removals = [
 ]
 
 /** Removes ended runs with all their rows, as many as the rows left allow but at least one. */
-export function* removeRuns(runIds: readonly number[], rowsLeft: number): Step<{ runs: number; rows: number }> {
+export function* removeRuns(
+  { context, rowsLeft }: Pick<Sweeping, 'context' | 'rowsLeft'>,
+  runIds: readonly number[],
+): Step<{ runs: number; rows: number }> {
   const counted = yield* each<{ run_id: number; kept: number }>(
     countRows,
     runIds.map((id) => [id]),
@@ -76,7 +79,7 @@ export function* removeRuns(runIds: readonly number[], rowsLeft: number): Step<{
     going.push(id)
     rows += kept.get(id) ?? 1
   }
-  for (const removal of removals) {
+  for (const removal of [...context.parts.flatMap(({ ofRuns = [] }) => ofRuns), ...removals]) {
     yield* each(
       removal,
       going.map((id) => [id]),

@@ -10,7 +10,7 @@ import type { NewRun, Store } from '../../../src/store/port.ts'
 import { openSqliteMemory } from '../../../src/store/sqlite/open.ts'
 import { both, one } from '../../../src/store/statement.ts'
 import { registerWorker } from '../../../src/store/workers/register-worker.ts'
-import { checks, fields, holdReasons, origins, queues, sections } from '../../../src/table.ts'
+import { attemptFacts, checks, fields, holdReasons, origins, queues, sections } from '../../../src/table.ts'
 import { actor, onEachStore, Stage, startAt } from '../../store/schedule-stage.ts'
 import { verbsAt } from '../desk.ts'
 
@@ -63,6 +63,7 @@ function toldBy(stage: () => Stage): () => Told {
       folder: '/',
       defaultMaxConcurrent: 50,
       waits,
+      attemptFacts,
       origins,
       holdReasons,
       checks,

@@ -9,7 +9,7 @@ import { argumentsOf, type Field, fieldsOf, helpOf, placeholderOf } from './comm
 import { hasTarget } from './command-input.ts'
 import { finished, finishLater } from './lazy-command.ts'
 import { ofStoreFlag } from './short-forms.ts'
-import { flaggedKinds } from './target-flags.ts'
+import { targetFlags } from './target-flags.ts'
 
 /** What runs once a command line is read. */
 export interface Actions {
@@ -197,7 +197,7 @@ function once(option: Option, { misread }: Actions): Option {
 }
 
 function addTarget(command: Command): void {
-  for (const { flag, value, says } of flaggedKinds.flatMap(({ flags }) => flags)) {
+  for (const { flag, value, says } of targetFlags) {
     const option = new Option(`${flag} ${value}`, says).preset(true as unknown as string)
     command.addOption(collecting(option).helpGroup(ofTarget))
   }

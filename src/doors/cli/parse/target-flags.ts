@@ -8,6 +8,11 @@ import type { Texts } from './read-value.ts'
 /** The target kinds with flags. */
 export const flaggedKinds: readonly TargetKind[] = offeredKinds(kinds).filter(({ flags }) => flags.length > 0)
 
+/** Their flags, each once: kinds may share one. */
+export const targetFlags: readonly TargetFlag[] = [
+  ...new Map(flaggedKinds.flatMap(({ flags }) => flags.map((each) => [each.flag, each] as const))).values(),
+]
+
 /** The values of each flag; true for a flag without one. */
 export type TargetGiven = Readonly<Record<string, readonly (string | true)[] | undefined>>
 
@@ -54,7 +59,7 @@ export function headFlags(last: 'and' | 'or'): string {
 }
 
 function refuseRepeats(given: TargetGiven, problems: Problem[]): void {
-  for (const { flag, reads } of flaggedKinds.flatMap(({ flags }) => flags)) {
+  for (const { flag, reads } of targetFlags) {
     const count = given[flag]?.length ?? 0
     if (count > 1 && reads !== 'pair' && reads !== 'secret') {
       problems.push({ field: flag, problem: `is given ${count} times`, expected: 'it once' })
@@ -64,13 +69,17 @@ function refuseRepeats(given: TargetGiven, problems: Problem[]): void {
 
 /** A method without a URL is refused: ignoring it would hide what was meant. */
 function refuseStrays(given: TargetGiven, named: readonly TargetKind[], problems: Problem[]): void {
-  for (const kind of flaggedKinds.filter((each) => !named.includes(each))) {
-    const [head, ...others] = kind.flags
-    const value = head?.value.startsWith('<') === true ? ` ${head.value.slice(1, -1).toUpperCase()}` : ''
-    for (const { flag } of others.filter((each) => given[each.flag] !== undefined)) {
-      const problem = `is given without ${head?.flag}`
-      problems.push({ field: flag, problem, expected: `${head?.flag}${value} beside it` })
-    }
+  const taken = new Set(named.flatMap(({ flags }) => flags.map(({ flag }) => flag)))
+  for (const { flag } of targetFlags.filter((each) => given[each.flag] !== undefined && !taken.has(each.flag))) {
+    const heads = flaggedKinds.flatMap(({ flags: [head, ...others] }) =>
+      others.some((each) => each.flag === flag) && head !== undefined ? [head] : [],
+    )
+    if (heads.length === 0) continue
+    const expected = heads.map(
+      ({ flag: head, value }) => `${head}${value.startsWith('<') ? ` ${value.slice(1, -1).toUpperCase()}` : ''}`,
+    )
+    const problem = `is given without ${heads.map(({ flag: head }) => head).join(' or ')}`
+    problems.push({ field: flag, problem, expected: `${expected.join(' or ')} beside it` })
   }
 }
 
@@ -160,7 +169,7 @@ function pairsOf(kind: TargetKind, field: string, given: TargetGiven, problems: 
 /** The flag of a target's field, with the name of the entry where it has one; undefined without a flag. */
 export function flagOfField(path: string): { readonly flag: string; readonly entry: string } | undefined {
   const isSecret = path.endsWith('.secret')
-  for (const { flag, field, reads } of flaggedKinds.flatMap(({ flags }) => flags)) {
+  for (const { flag, field, reads } of targetFlags) {
     const rest = path.slice(field.length)
     if (!path.startsWith(field) || !/^$|^[.[]/.test(rest)) continue
     if (reads === 'pair' ? isSecret : reads === 'secret' && !isSecret) continue

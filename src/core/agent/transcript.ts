@@ -1,0 +1,263 @@
+import { LineSplitter } from './line-splitter.ts'
+import { listOf, type Proof, proofs, type ReadName, type ReadRule, type TranscriptProfile } from './profile.ts'
+import { type Match as MatchOf, numberOf, RuleSet } from './rule-set.ts'
+
+/** What a transcript proves. */
+export interface Transcript {
+  sessionId?: string
+  model?: string
+  tokensIn?: number
+  tokensOut?: number
+  tokensCached?: number
+  /** In millionths of the currency's unit. */
+  cost?: number
+  turns?: number
+  /** The largest share of a provider's limit that is used, as the provider counts it. */
+  utilisation?: number
+  /** The final message has come. */
+  isDone: boolean
+  /** Its text. */
+  text?: string
+  /** Tools that were denied, each once. */
+  denials: string[]
+  /** What failed, by what it proves. */
+  proven: { -readonly [Name in Proof]?: string }
+  limit?: { resetAt?: number }
+  /** It has said something or used a tool, so it may have had effects. */
+  hasActed: boolean
+}
+
+/** The end of a transcript in plain text that is kept; a final message is cut at its end. */
+const textLengthMax = 100 * 1024
+const shortLengthMax = 500
+const wholeLengthMax = 8 * 1024 ** 2
+const denialsMax = 50
+
+type Name = ReadName | Proof | 'limit'
+type Match = MatchOf<Name>
+type Noter = (rule: ReadRule, found: readonly unknown[]) => void
+
+const numeric = ['tokensIn', 'tokensOut', 'tokensCached', 'cost', 'turns'] as const
+type Numeric = (typeof numeric)[number]
+
+function isNumeric(name: Name): name is Numeric {
+  return (numeric as readonly string[]).includes(name)
+}
+
+function isProof(name: Name): name is Proof {
+  return (proofs as readonly string[]).includes(name)
+}
+
+/**
+ * Reads the transcript of an agent, in pieces of any size, into facts and into text that a person can read.
+ *
+ * Its memory is bounded: a line that is too long is passed by, and of a text only the end is kept. What cannot be read proves
+ * nothing, and is shown as it came.
+ */
+export class TranscriptReader {
+  readonly facts: Transcript = { isDone: false, denials: [], proven: {}, hasActed: false }
+  readonly #stream: TranscriptProfile['stream']
+  readonly #rules: RuleSet<Name>
+  readonly #lines = new LineSplitter()
+  /** Of a text its end; of one JSON value all of it. */
+  #whole = ''
+  #isWholeCut = false
+  #joined: ReadRule | null = null
+  #said = ''
+
+  constructor({ stream, read, verdict = {}, limits }: TranscriptProfile) {
+    this.#stream = stream
+    // Without a mark of its own the end is where the final message is.
+    const named = {
+      ...read,
+      done: read.done ?? read.final,
+      ...Object.fromEntries(proofs.map((name) => [name, verdict[name]])),
+      limit: limits,
+    }
+    this.#rules = new RuleSet(
+      Object.entries(named).flatMap(([name, rules]) => listOf(rules).map((rule) => ({ name: name as Name, rule }))),
+    )
+  }
+
+  /** The beginning of a line that has not ended: a program that asks a question waits behind it. */
+  get unfinished(): string {
+    return this.#lines.rest
+  }
+
+  /** Takes a piece, and returns what a person reads of it. */
+  add(piece: string): string {
+    this.#said = ''
+    if (this.#stream === 'json') {
+      this.#isWholeCut ||= this.#whole.length + piece.length > wholeLengthMax
+      if (!this.#isWholeCut) this.#whole += piece
+      return ''
+    }
+    for (const line of this.#lines.add(piece)) this.#take(line)
+    if (this.#stream === 'jsonl') return this.#said
+    this.#keep(piece)
+    return piece
+  }
+
+  /** Takes what has no line break behind it. `isClean`: the program has ended by itself, with exit code 0. */
+  end(isClean: boolean): string {
+    this.#said = ''
+    if (this.#stream === 'json') {
+      const value = this.#isWholeCut ? undefined : parsed(this.#whole)
+      if (value === undefined) return this.#whole
+      this.#judge(this.#rules.inValue(value))
+      return this.#said
+    }
+    const rest = this.#lines.end()
+    if (rest !== '') this.#take(rest)
+    if (this.#stream === 'jsonl') return this.#said
+    if (isClean && !this.#rules.has('done')) this.facts.isDone = true
+    if (this.#whole !== '') this.facts.hasActed = true
+    if (this.facts.isDone && this.#whole !== '') this.facts.text = this.#whole
+    return ''
+  }
+
+  #take(line: string): void {
+    if (this.#stream === 'text') this.#judge(this.#rules.inLine(line))
+    else if (this.#rules.mayMatch(line) || !line.startsWith('{')) {
+      const value = parsed(line)
+      if (value === undefined) this.#sayAsIs(line)
+      else this.#judge(this.#rules.inValue(value))
+    } else this.#joined = null
+  }
+
+  #sayAsIs(line: string): void {
+    this.#breakLine()
+    this.#said += `${line}\n`
+    this.#joined = null
+  }
+
+  #keep(piece: string): void {
+    this.#whole += piece
+    if (this.#whole.length > 2 * textLengthMax) this.#whole = this.#whole.slice(-textLengthMax)
+  }
+
+  #judge(matches: readonly Match[]): void {
+    let joins: ReadRule | null = null
+    let [isDone, isProven] = [false, false]
+    for (const { name, rule, found } of matches) {
+      this.#note(name, rule, found)
+      isDone ||= name === 'done'
+      isProven ||= isProof(name)
+      if (rule.join === true) joins = rule
+    }
+    this.#joined = joins
+    // It ended well after all: what went wrong before was overcome.
+    if (isDone && !isProven) this.facts.proven = {}
+  }
+
+  #note(name: Name, rule: ReadRule, found: readonly unknown[]): void {
+    if (isNumeric(name)) this.#noteNumber(name, rule, found)
+    else if (isProof(name)) this.facts.proven[name] ??= short(firstText(found) ?? '')
+    else this.#noters[name](rule, found)
+  }
+
+  readonly #noters: Readonly<Record<Exclude<Name, Numeric | Proof>, Noter>> = {
+    session: (_, found) => this.#noteText('sessionId', firstText(found)),
+    model: (_, found) => this.#noteText('model', firstText(found)),
+    utilisation: (_, found) => {
+      const numbers = found.flatMap(numberOf)
+      if (numbers.length > 0) this.facts.utilisation = Math.max(...numbers)
+    },
+    done: () => {
+      this.facts.isDone = true
+    },
+    final: (rule, found) => this.#noteFinal(rule, found),
+    say: (rule, found) => this.#say(rule, found),
+    tools: (_, found) => {
+      for (const tool of texts(found)) this.#sayLine(`→ ${short(tool)}`)
+    },
+    denials: (_, found) => {
+      const { denials } = this.facts
+      for (const tool of texts(found).map(short)) {
+        if (denials.length < denialsMax && !denials.includes(tool)) denials.push(tool)
+      }
+    },
+    limit: (rule, found) => {
+      this.facts.limit = { ...this.facts.limit, ...resetOf(rule, found) }
+    },
+  }
+
+  #noteText(name: 'model' | 'sessionId', text: string | undefined): void {
+    if (text !== undefined && text !== '' && text.length <= shortLengthMax) this.facts[name] = text
+  }
+
+  #noteNumber(name: Numeric, rule: ReadRule, found: readonly unknown[]): void {
+    const numbers = found.flatMap(numberOf)
+    if (numbers.length === 0) return
+    const scale = name === 'cost' ? 1_000_000 : 1
+    const total = Math.round(numbers.reduce((sum, number) => sum + number, 0) * scale)
+    const sum = rule.sum === true ? (this.facts[name] ?? 0) + total : total
+    if (Number.isSafeInteger(sum) && sum >= 0) this.facts[name] = sum
+  }
+
+  #noteFinal(rule: ReadRule, found: readonly unknown[]): void {
+    const text = texts(found).join('')
+    if (texts(found).length === 0) return
+    const before = rule.join === true && this.#joined !== null ? (this.facts.text ?? '') : ''
+    // Of a message in pieces only so much is kept that a flood of them stays bounded.
+    this.facts.text = (before + text).slice(0, 2 * textLengthMax)
+  }
+
+  #say(rule: ReadRule, found: readonly unknown[]): void {
+    for (const text of texts(found)) {
+      if (rule.join !== true) this.#sayLine(text)
+      else {
+        this.facts.hasActed = true
+        if (this.#joined === null) this.#breakLine()
+        this.#said += text
+        this.#isOpen = true
+      }
+    }
+  }
+
+  #sayLine(text: string): void {
+    this.facts.hasActed = true
+    this.#breakLine()
+    this.#said += `${text}\n`
+  }
+
+  /** Pieces of a message have no line break behind the last of them. */
+  #isOpen = false
+  #breakLine(): void {
+    if (this.#isOpen) this.#said += '\n'
+    this.#isOpen = false
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function texts(found: readonly unknown[]): string[] {
+  return found.filter((value) => typeof value === 'string')
+}
+
+/** The first value that says something; what is no text is shown as JSON. */
+function firstText(found: readonly unknown[]): string | undefined {
+  const value = found.find((each) => each !== null && each !== undefined && each !== '')
+  return value === undefined || typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function short(text: string): string {
+  return text.slice(0, shortLengthMax).toWellFormed()
+}
+
+/** An instant in this century, or none. */
+function resetOf({ unit = 'ms' }: ReadRule, found: readonly unknown[]): { resetAt?: number } {
+  const [number] = found.flatMap(numberOf)
+  const resetAt = Math.round((number ?? 0) * (unit === 's' ? 1_000 : 1))
+  return resetAt > instantMin && resetAt < instantMax ? { resetAt } : {}
+}
+
+const instantMin = Date.UTC(2020)
+const instantMax = Date.UTC(2100)

@@ -1,0 +1,109 @@
+import type { TranscriptProfile } from '../../core/agent/profile.ts'
+import type { Transcript } from '../../core/agent/transcript.ts'
+import { transcriptUsage, transcriptVerdict } from '../../core/agent/transcript-verdict.ts'
+import { patternMatches } from '../../core/json/pattern.ts'
+import { reasonText } from '../../core/reason-text.ts'
+import type { EndFacts } from '../../core/run/expect.ts'
+import type { Ended } from '../../targets/attempt.ts'
+import type { AgentEnd } from './agent-process.ts'
+import type { KeptFacts } from './attempt-rows.ts'
+import type { AgentProfile } from './profile-form.ts'
+
+/** A result above 100 KB would be cut as a whole; so the text in it is cut. */
+const textBytesMax = 64 * 1024
+const complaintLengthMax = 200
+
+/** The end of an attempt: what the transcript proves, and what is kept as its result. */
+export function endedBy(
+  { exit, reader: { facts }, complaints, stalled, hasLingered }: AgentEnd,
+  { profile, isResumed, durationMs }: { profile: AgentProfile; isResumed: boolean; durationMs: number },
+): Ended {
+  const verdict = transcriptVerdict({ facts, profile, stalled, ...exit })
+  const usage = transcriptUsage(facts, profile)
+  const { sessionId, model, turns, denials, utilisation } = facts
+  const result = onlyKnown({
+    ...textOf(facts.text),
+    profile: profile.name,
+    model,
+    sessionId,
+    turns,
+    usage,
+    utilisation,
+    ...(denials.length > 0 && { denials }),
+    ...(isResumed && { resumed: true }),
+    ...(hasLingered && { lingered: true }),
+    exitCode: exit.exitCode,
+    durationMs,
+  })
+  return { facts: { ...onlyKnown({ usage }), ...factsOf(verdict, complaints) }, result }
+}
+
+function factsOf(verdict: ReturnType<typeof transcriptVerdict>, complaints: string): EndFacts {
+  switch (verdict.kind) {
+    case 'answered':
+      return { text: verdict.text, ...jsonOf(verdict.text) }
+    case 'limited': {
+      const { resetAt, hasBegun } = verdict
+      const limit = { hasBegun, defersAlways: true, ...(resetAt !== undefined && { resetAt }) }
+      return { error: 'rate-limited: the provider refused by its limit', rateLimited: limit }
+    }
+    case 'failed': {
+      const { code, why, retryable } = verdict
+      // What it wrote to stderr is often all that says why.
+      const last = code === 'no-answer' || code === 'agent-error' ? lastLine(complaints) : ''
+      const error = `${code}: ${reasonText(why, complaintLengthMax)}${last === '' || why.includes(last) ? '' : `; ${last}`}`
+      return { error, ...(retryable !== undefined && { retryable }) }
+    }
+  }
+}
+
+/** Whether a program that was to continue a session says that there is none, having done nothing. */
+export function isMissingSession(
+  { reader: { facts }, hasSpoken, complaints }: AgentEnd,
+  { missing = [] }: AgentProfile,
+): boolean {
+  if (facts.hasActed || facts.limit !== undefined || facts.proven.setup !== undefined) return false
+  if (!hasSpoken && !facts.isDone && complaints === '') return true
+  const said = [complaints, facts.proven.error ?? '', facts.text ?? ''].map((text) => text.slice(-complaintsReadMax))
+  return missing.some((pattern) => said.some((text) => patternMatches(pattern, text)))
+}
+
+const complaintsReadMax = 4_000
+
+/** What is kept with the attempt. */
+export function keptFacts(
+  facts: Transcript,
+  profile: Pick<TranscriptProfile, 'prices' | 'currency'>,
+): Partial<KeptFacts> {
+  const { model, turns, utilisation } = facts
+  return onlyKnown({ model, turns, utilisation, ...transcriptUsage(facts, profile) })
+}
+
+function textOf(text: string | undefined): object {
+  if (text === undefined) return {}
+  const bytes = Buffer.from(text)
+  if (bytes.length <= textBytesMax) return { text }
+  return {
+    text: new TextDecoder().decode(bytes.subarray(0, textBytesMax)).replace(/\uFFFD+$/, ''),
+    textTruncated: true,
+  }
+}
+
+/** An answer that is JSON can be checked by rules for JSON. */
+function jsonOf(text: string): Pick<EndFacts, 'json'> {
+  try {
+    return { json: JSON.parse(text) }
+  } catch {
+    return {}
+  }
+}
+
+function lastLine(text: string): string {
+  return reasonText(text.trimEnd().split('\n').at(-1) ?? '', complaintLengthMax)
+}
+
+type Known<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
+
+function onlyKnown<Fields extends object>(fields: Fields): Known<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Known<Fields>
+}

@@ -1,0 +1,138 @@
+import { TranscriptReader } from '../../core/agent/transcript.ts'
+import { systemClock } from '../../core/clock.ts'
+import { formatDuration } from '../../core/duration.ts'
+import { patternMatches } from '../../core/json/pattern.ts'
+import type { Attempt } from '../../targets/attempt.ts'
+import { listen } from '../../targets/command/output-stream.ts'
+import type { Exit, Started } from '../../targets/command/start-program.ts'
+import { Tail } from '../../targets/command/tail.ts'
+import type { Secret } from '../../targets/secret.ts'
+import type { AgentProfile } from './profile-form.ts'
+
+export interface AgentProcess {
+  readonly attempt: Attempt
+  readonly started: Started
+  readonly secrets: readonly Secret[]
+  readonly profile: AgentProfile
+  readonly isRaw: boolean
+  /** Called once, when the agent has named its session. */
+  readonly named: (sessionId: string) => void
+}
+
+export interface AgentEnd {
+  readonly exit: Exit
+  readonly reader: TranscriptReader
+  /** The end of what it wrote to stderr. */
+  readonly complaints: string
+  /** Whether it printed anything. */
+  readonly hasSpoken: boolean
+  readonly stalled?: string
+  /** It gave its final message and did not end. */
+  readonly hasLingered: boolean
+}
+
+const complaintsLengthMax = 4_000
+/** A question is at the end of a line that has no end. */
+const questionLengthMax = 500
+
+/** Follows an agent until nothing of it is left: reads what it prints, and ends it when it stalls, lingers or is told to stop. */
+export async function followed({ attempt, started, secrets, profile, isRaw, named }: AgentProcess): Promise<AgentEnd> {
+  const { stdout, stderr, group, exited } = started
+  const reader = new TranscriptReader(profile)
+  const complaints = new Tail(complaintsLengthMax)
+  const watch = new Watch(profile, reader, () => group.end())
+  const drained = () => attempt.drained()
+  const read = (text: string) => {
+    const before = reader.facts.sessionId
+    const readable = reader.add(text)
+    attempt.output(isRaw ? text : readable)
+    const { sessionId } = reader.facts
+    if (before === undefined && sessionId !== undefined) named(sessionId)
+    watch.heard(reader.unfinished)
+  }
+  const complain = (text: string) => {
+    complaints.add(text)
+    attempt.output(text)
+    watch.complained(text)
+  }
+  const streams = [
+    listen({ stream: stdout, secrets, say: read, drained }),
+    listen({ stream: stderr, secrets, say: complain, drained }),
+  ]
+  const stop = () => group.end()
+  attempt.signal.addEventListener('abort', stop)
+  if (attempt.signal.aborted) stop()
+  const exit = await exited
+  const isGone = await group.endRest()
+  watch.close()
+  attempt.signal.removeEventListener('abort', stop)
+  await Promise.all(streams.map((stream) => stream.finish()))
+  const rest = reader.end(exit.exitCode === 0)
+  if (!isRaw) attempt.output(rest)
+  if (!isGone) attempt.output(`\n[belfry: processes of group ${group.id} could not be ended and may still run]\n`)
+  const { hasSpoken, stalled, hasLingered } = watch
+  return { exit, reader, complaints: complaints.text, hasSpoken, hasLingered, ...(stalled !== null && { stalled }) }
+}
+
+/** Ends an agent that does not begin, waits for an answer that nobody gives, or does not end. Real programs take real time. */
+class Watch {
+  readonly #profile: AgentProfile
+  readonly #reader: TranscriptReader
+  readonly #end: () => void
+  #cancel: () => void = () => undefined
+  hasSpoken = false
+  hasLingered = false
+  stalled: string | null = null
+
+  constructor(profile: AgentProfile, reader: TranscriptReader, end: () => void) {
+    this.#profile = profile
+    this.#reader = reader
+    this.#end = end
+    const { stall, stream } = profile
+    // A program that prints one value at its end is silent until then.
+    if (stall.startMs === undefined || stream === 'json') return
+    this.#after(stall.startMs, () => this.#stall(`no line within ${formatDuration(stall.startMs ?? 0)}`))
+  }
+
+  heard(unfinished: string): void {
+    this.hasSpoken = true
+    this.#look(unfinished)
+  }
+
+  complained(text: string): void {
+    // A warning at the beginning is no first line.
+    if (this.hasSpoken || this.#asks(text)) this.#look(text.slice(text.lastIndexOf('\n') + 1))
+  }
+
+  close(): void {
+    this.#cancel()
+  }
+
+  #look(unfinished: string): void {
+    this.#cancel()
+    const { lingerMs, stall } = this.#profile
+    if (this.#reader.facts.isDone) {
+      this.#after(lingerMs, () => {
+        this.hasLingered = true
+        this.#end()
+      })
+    } else if (this.#asks(unfinished)) {
+      this.#after(stall.silenceMs, () => this.#stall(`it asked: ${unfinished.slice(-questionLengthMax).trim()}`))
+    }
+  }
+
+  #asks(text: string): boolean {
+    const { asks } = this.#profile.stall
+    const question = text.slice(-questionLengthMax)
+    return question !== '' && asks.some((pattern) => patternMatches(pattern, question))
+  }
+
+  #stall(why: string): void {
+    this.stalled = why
+    this.#end()
+  }
+
+  #after(ms: number, act: () => void): void {
+    this.#cancel = systemClock.after(ms, act)
+  }
+}

@@ -1,0 +1,148 @@
+import { statSync } from 'node:fs'
+import { isAbsolute, resolve } from 'node:path'
+import { isRecord } from '../../core/json/record.ts'
+import type { Target } from '../../core/target.ts'
+import { nearest } from '../../operations/input/nearest-name.ts'
+import { absentPaths } from '../../targets/command/absent-paths.ts'
+import { commandTargetProblems } from '../../targets/command/command-target.ts'
+import { isSecretReference, type SecretReference } from '../../targets/secret.ts'
+import { problemAt, shown, type TargetProblem, unicodeProblems } from '../../targets/target-problem.ts'
+import type { KnownProfile } from './profiles.ts'
+
+/** A target that hands a prompt to an agent. */
+export interface AgentTarget {
+  readonly agent: {
+    readonly profile: string
+    readonly prompt?: string | undefined
+    readonly promptFile?: string | undefined
+    readonly model?: string | undefined
+    /** Whether an attempt continues the session of one that was interrupted. */
+    readonly resume?: 'interrupted' | 'never' | undefined
+    /** What is kept as output: readable text, or what the agent prints. */
+    readonly output?: 'text' | 'raw' | undefined
+  }
+  readonly cwd?: string | undefined
+  readonly env?: Readonly<Record<string, string | SecretReference>> | undefined
+}
+
+declare module '../../operations/target/target-input.ts' {
+  interface PartTargets {
+    readonly agent: AgentTarget
+  }
+}
+
+export const promptBytesMax = 64 * 1024
+const nameLengthMax = 200
+const fields = ['profile', 'prompt', 'promptFile', 'model', 'resume', 'output']
+const choices: Readonly<Record<string, readonly string[]>> = {
+  resume: ['interrupted', 'never'],
+  output: ['text', 'raw'],
+}
+/** A reference to a secret that was written into the text. */
+const secretInText = /\{\s*["']?secret["']?\s*:/
+
+/** The problems of an agent target, with those of its profile's name where the profiles are known. */
+export function agentProblems(target: Target, known?: ReadonlyMap<string, KnownProfile>): TargetProblem[] {
+  const { agent, lane: _, ...beside } = target
+  // A program for its place: folder and environment follow the same rules as those of a command.
+  const besides = commandTargetProblems({ ...beside, command: ['true'] }).map((problem) => ({
+    ...problem,
+    expected: problem.problem === 'is not known' ? 'only agent, cwd and env' : problem.expected,
+  }))
+  if (!isRecord(agent))
+    return [problemAt('agent', `is ${shown(agent)}`, 'an object with profile and prompt'), ...besides]
+  const unknown = Object.keys(agent).filter((field) => !fields.includes(field))
+  return [
+    ...unknown.map((field) => problemAt(`agent.${field}`, 'is not known', `only ${fields.join(', ')}`)),
+    ...profileProblems(agent.profile, known),
+    ...promptProblems(agent),
+    ...Object.entries(choices).flatMap(([field, allowed]) =>
+      agent[field] === undefined || allowed.includes(agent[field] as string)
+        ? []
+        : [problemAt(`agent.${field}`, `is ${shown(agent[field])}`, allowed.join(' or '))],
+    ),
+    ...modelProblems(agent, known),
+    ...besides,
+  ]
+}
+
+function profileProblems(profile: unknown, known: ReadonlyMap<string, KnownProfile> | undefined): TargetProblem[] {
+  const wrong = textProblems('agent.profile', profile, 'the name of a profile, such as claude')
+  if (wrong.length > 0 || known === undefined || known.has(profile as string)) return wrong
+  const meant = nearest(profile as string, known.keys())
+  const expected = meant === undefined ? `one of ${[...known.keys()].join(', ')}` : `${meant}, if that was meant`
+  return [problemAt('agent.profile', `is ${JSON.stringify(profile)}, and there is no such profile`, expected)]
+}
+
+function modelProblems(
+  { profile, model }: Readonly<Record<string, unknown>>,
+  known: ReadonlyMap<string, KnownProfile> | undefined,
+): TargetProblem[] {
+  if (model === undefined) return []
+  const found = known?.get(profile as string)?.profile
+  if (found === undefined || found.model !== undefined) return textProblems('agent.model', model, 'the name of a model')
+  return [
+    problemAt('agent.model', `is given, and profile ${found.name} takes none`, 'no model, or a profile with model'),
+  ]
+}
+
+function textProblems(field: string, value: unknown, expected: string): TargetProblem[] {
+  if (typeof value !== 'string' || value === '')
+    return [problemAt(field, `is ${value === '' ? 'empty' : shown(value)}`, expected)]
+  if (value.length > nameLengthMax || value.includes('\0') || value.startsWith('-')) {
+    return [problemAt(field, 'has a form that programs misread', `${expected}, of at most ${nameLengthMax} characters`)]
+  }
+  return unicodeProblems(value, field)
+}
+
+function promptProblems({ prompt, promptFile }: Readonly<Record<string, unknown>>): TargetProblem[] {
+  if (prompt !== undefined && promptFile !== undefined) {
+    return [problemAt('agent.promptFile', 'is given beside prompt', 'only one of the two')]
+  }
+  if (promptFile !== undefined) {
+    const isPath = typeof promptFile === 'string' && isAbsolute(promptFile) && !promptFile.includes('\0')
+    return isPath ? [] : [problemAt('agent.promptFile', `is ${shown(promptFile)}`, 'the path of a text file')]
+  }
+  const wrong = promptProblem(prompt)
+  return wrong === null ? [] : [problemAt('agent.prompt', ...wrong)]
+}
+
+/** Why a text is no prompt, and what would be. A prompt file is checked when it is read. */
+export function promptProblem(prompt: unknown): [problem: string, expected: string] | null {
+  const expected = `a text of at most ${promptBytesMax / 1024} KB`
+  if (isSecretReference(prompt) || (typeof prompt === 'string' && secretInText.test(prompt))) {
+    return ['holds a secret', 'a text without it: an agent may repeat it to anybody. Give the secret by name in env']
+  }
+  if (typeof prompt !== 'string') return [`is ${shown(prompt)}`, expected]
+  if (prompt.trim() === '') return ['is empty', expected]
+  const bytes = Buffer.byteLength(prompt)
+  if (bytes > promptBytesMax)
+    return [`has ${bytes} bytes`, `${expected}; put the rest into a file that the agent reads`]
+  if (prompt.includes('\0')) return [`has a NUL character at position ${prompt.indexOf('\0')}`, 'a text without it']
+  return prompt.isWellFormed() ? null : ['has half of a surrogate pair', 'well-formed Unicode']
+}
+
+/** Makes paths absolute while their base is known. */
+export function resolveAgent(target: Target, folder: string): Target {
+  const { agent, cwd } = target
+  const promptFile = isRecord(agent) ? agent.promptFile : undefined
+  return {
+    ...target,
+    ...(isRelative(cwd) && { cwd: resolve(folder, cwd) }),
+    ...(isRecord(agent) && isRelative(promptFile) && { agent: { ...agent, promptFile: resolve(folder, promptFile) } }),
+  }
+}
+
+/** Files that the target names in this folder, and that do not exist. */
+export function absentOfAgent({ agent, ...beside }: Target, folder: string): TargetProblem[] {
+  const promptFile = isRecord(agent) ? agent.promptFile : undefined
+  const found = absentPaths(beside, folder)
+  if (!isRelative(promptFile) || promptFile.includes('\0')) return found
+  if (statSync(resolve(folder, promptFile), { throwIfNoEntry: false })?.isFile() === true) return found
+  const problem = `names ${JSON.stringify(promptFile)}, which is no file in ${folder}`
+  return [...found, problemAt('agent.promptFile', problem, 'a text file, or an absolute path on the workers’ machines')]
+}
+
+function isRelative(path: unknown): path is string {
+  return typeof path === 'string' && path !== '' && !isAbsolute(path)
+}

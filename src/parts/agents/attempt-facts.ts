@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { count, text } from '../../operations/schema/output-schema.ts'
+import { type AgentAttempt, agentAttempts } from './attempt-rows.ts'
+
+declare module '../../core/added.ts' {
+  interface AddedToAttempt {
+    readonly agent: AddedType<AgentFacts>
+  }
+}
+
+const agentFacts = z.strictObject({
+  profile: text('The profile of the agent.'),
+  profileVersion: text('A hash of the profile as it was.'),
+  promptHash: text('A hash of the prompt.').exactOptional(),
+  sessionId: text('The session of the agent, which the next attempt may continue.').exactOptional(),
+  resumed: z.literal(true).describe('It continued the session of an earlier attempt.').exactOptional(),
+  model: text('The model that the agent named.').exactOptional(),
+  turns: count('The turns of the agent.').exactOptional(),
+  tokensIn: count('Input tokens, without cached ones.').exactOptional(),
+  tokensOut: count('Output tokens.').exactOptional(),
+  tokensCached: count('Cached input tokens.').exactOptional(),
+  money: z
+    .strictObject({ amount: count('In millionths of the unit.'), currency: text('Such as USD.') })
+    .describe('What it cost.')
+    .exactOptional(),
+  utilisation: z.number().describe('The used share of the provider’s limit, as it was reported.').exactOptional(),
+})
+export type AgentFacts = z.output<typeof agentFacts>
+
+export const agentField = {
+  input: agentFacts.describe('What is known of the agent.'),
+  inWords: (facts: AgentFacts) => factsInWords(facts),
+}
+
+export async function attemptFacts({ store }: OperationContext, runId: string): Promise<ReadonlyMap<number, object>> {
+  const found = await store.look(agentAttempts, runId)
+  return new Map([...found].map(([fence, attempt]) => [fence, { agent: answerOf(attempt) }]))
+}
+
+function answerOf({ profile, sessionId, facts }: AgentAttempt): AgentFacts {
+  return { profile, ...(sessionId !== null && { sessionId }), ...facts }
+}
+
+/** `claude (opus), session 3f9c…, 3 turns, 1,204 in, 380 out, 0.0312 USD`. */
+export function factsInWords(facts: Omit<AgentFacts, 'profileVersion'>): string {
+  const { profile, model, sessionId, resumed, turns, tokensIn, tokensOut, tokensCached, money } = facts
+  const counted = (count: number | undefined, what: string) =>
+    count === undefined ? [] : [`${count.toLocaleString('en')} ${what}`]
+  return [
+    model === undefined ? profile : `${profile} (${model})`,
+    ...(sessionId === undefined ? [] : [`session ${sessionId}${resumed === true ? ' resumed' : ''}`]),
+    ...counted(turns, turns === 1 ? 'turn' : 'turns'),
+    ...counted(tokensIn, 'tokens in'),
+    ...counted(tokensOut, 'out'),
+    ...counted(tokensCached, 'cached'),
+    ...(money === undefined ? [] : [`${(money.amount / 1_000_000).toFixed(4)} ${money.currency}`]),
+  ].join(', ')
+}

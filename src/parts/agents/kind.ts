@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import type { Target } from '../../core/target.ts'
+import { commandKind } from '../../targets/command/kind.ts'
+import type { TargetKind } from '../../targets/kind.ts'
+import { type AgentTarget, absentOfAgent, agentProblems, resolveAgent } from './agent-target.ts'
+import type { KnownProfile } from './profiles.ts'
+
+const form = z.strictObject({
+  agent: z
+    .strictObject({
+      profile: z
+        .string()
+        .min(1)
+        .describe(
+          'How the agent is called and read: claude, codex, gemini, opencode, aider, script, or one of your own.',
+        ),
+      prompt: z.string().min(1).describe('What it is to do, of at most 64 KB.').optional(),
+      promptFile: z.string().min(1).describe('A file with the prompt, read when a run starts.').optional(),
+      model: z.string().min(1).describe('The model it uses. Default: its own choice.').optional(),
+      resume: z
+        .enum(['interrupted', 'never'])
+        .describe(
+          'Whether an attempt continues the session of one that was interrupted. Default: interrupted, where the profile can.',
+        )
+        .optional(),
+      output: z
+        .enum(['text', 'raw'])
+        .describe('Whether the output is readable text or what the agent prints. Default: text.')
+        .optional(),
+    })
+    .describe('A prompt for an agent.'),
+  cwd: z.string().min(1).describe('The folder it runs in. Default: that of the profile, or of the worker.').optional(),
+  env: commandKind.form.shape.env as z.ZodType,
+})
+
+const shownLengthMax = 80
+
+/** Prompts for agents. Each profile is a lane, so that a worker takes only those whose program it has. */
+function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
+  return {
+    name: 'agent',
+    called: 'an agent',
+    form,
+    problems: (target) => agentProblems(target, known),
+    resolved: resolveAgent,
+    absent: absentOfAgent,
+    laneOf: (target) => agentOf(target).profile,
+    words: (target) => {
+      const { profile, prompt, promptFile, model } = agentOf(target)
+      const about = prompt === undefined ? `the prompt in ${promptFile}` : JSON.stringify(shortened(prompt))
+      return `asks ${profile}${model === undefined ? '' : ` (${model})`} ${about}`
+    },
+    flags: [
+      {
+        flag: '--agent',
+        value: '<profile>',
+        field: 'agent.profile',
+        says: 'An agent, by its profile: claude, codex, gemini, opencode, aider, script, or your own.',
+      },
+      { flag: '--prompt', value: '<text>', field: 'agent.prompt', says: 'What the agent is to do.' },
+      {
+        flag: '--prompt-file',
+        value: '<path>',
+        field: 'agent.promptFile',
+        says: 'A file with the prompt, read when a run starts.',
+      },
+      { flag: '--model', value: '<name>', field: 'agent.model', says: 'The model that the agent uses.' },
+      ...commandKind.flags.filter(({ field }) => field === 'cwd' || field === 'env'),
+    ],
+    timeoutMs: 3_600_000,
+    leaseMs: 300_000,
+    stopMs: 15_000,
+    startsPrograms: true,
+    message: 'is an agent, which takes prompts and no messages',
+    // A prompt that was handed over is not taken back: without its session another attempt would begin from nothing.
+    repeats: (target) => {
+      const { profile, resume } = agentOf(target)
+      return resume !== 'never' && known?.get(profile)?.profile.resume !== undefined
+    },
+    serving: (name) =>
+      `Install the program of profile ${name} where a worker runs, or set agents.${name}.program to its path: \`belfry agent check ${name}\`.`,
+    async inStore(store, declared) {
+      const { knownProfiles } = await import('./profiles.ts')
+      return agentKindOf(await knownProfiles(store, declared?.agents as Readonly<Record<string, unknown>> | undefined))
+    },
+    async executor(host) {
+      const { agentExecutor } = await import('./agent-executor.ts')
+      return agentExecutor(host)
+    },
+  }
+}
+
+export const agentKind: TargetKind = agentKindOf()
+
+function agentOf(target: Target): AgentTarget['agent'] {
+  return (target as unknown as AgentTarget).agent
+}
+
+function shortened(prompt: string): string {
+  const line = prompt.trim().replace(/\s+/g, ' ')
+  return line.length > shownLengthMax ? `${line.slice(0, shownLengthMax).toWellFormed()}…` : line
+}

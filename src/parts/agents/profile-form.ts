@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import {
+  patternProblems,
+  proofs,
+  type ReadName,
+  readNames,
+  type TranscriptProfile,
+  transcriptProblems,
+} from '../../core/agent/profile.ts'
+import { DurationError, parseDuration } from '../../core/duration.ts'
+import { read } from '../../operations/input/read-input.ts'
+import type { Problem } from '../../operations/input/refuse-input.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
+import { commandTargetProblems, resolveCommandTarget } from '../../targets/command/command-target.ts'
+import { valueForm } from '../../targets/secret-schema.ts'
+
+/** A worker waits this long for an agent that was told to stop. */
+export const killAfterMsMax = 15_000
+
+const duration = noted(z.string().refine(isDuration), { expected: 'a duration such as 30s, 2m or 1h' })
+const argument = z.string().max(4_000)
+const words = z.array(argument).min(1).max(100).readonly()
+const patterns = z.array(z.string().min(1)).max(20).readonly()
+const plain = z.union([z.string(), z.number(), z.boolean(), z.null()])
+const rule = z.strictObject({
+  when: z.record(z.string(), z.union([plain, z.array(plain).min(1).readonly()])).optional(),
+  at: z.union([z.string(), z.array(z.string()).min(1).readonly()]).optional(),
+  minus: z.string().optional(),
+  starts: z.string().min(1).optional(),
+  word: z.string().min(1).optional(),
+  sum: z.literal(true).optional(),
+  join: z.literal(true).optional(),
+  unit: z.enum(['s', 'ms']).optional(),
+})
+const rules = z.union([rule, z.array(rule).min(1).max(20).readonly()])
+const price = z.strictObject({ in: z.number().min(0), out: z.number().min(0), cached: z.number().min(0).optional() })
+
+function rulesBy<Name extends string>(names: readonly Name[]) {
+  const entries = names.map((name) => [name, rules.optional()] as const)
+  return Object.fromEntries(entries) as Record<Name, z.ZodOptional<typeof rules>>
+}
+
+/** A profile as a config file writes it. What it leaves out is as in the profile that it extends. */
+const form = z.strictObject({
+  extends: z.string().min(1).describe('The profile that it extends. Default: the shipped one of its name.').optional(),
+  argv: words
+    .describe('The program and its arguments, with {prompt}, {model}, {session} and {resume} where they go.')
+    .optional(),
+  program: argument.min(1).describe('The program in place of the first word of argv.').optional(),
+  prompt: z.enum(['stdin', 'argument', 'file']).describe('How the prompt is handed over. Default: stdin.').optional(),
+  model: words.describe('Arguments that choose a model.').optional(),
+  session: words.describe('Arguments that give a new session its id, which is a UUID.').optional(),
+  resume: words.describe('Arguments that continue a session. Without them it is not continued.').optional(),
+  missing: patterns.describe('How the program says that it does not know a session.').optional(),
+  env: z.record(z.string(), valueForm).describe('Environment variables; secrets by their names.').optional(),
+  cwd: z.string().min(1).describe('The folder it runs in, where the target names none.').optional(),
+  timeout: duration.describe('How long an attempt may take. Default: 1h.').optional(),
+  linger: duration.describe('How long it may stay after its final message. Default: 30s.').optional(),
+  killAfter: noted(
+    z.string().refine((text) => isDuration(text) && parseDuration(text) <= killAfterMsMax),
+    {
+      expected: 'a duration of at most 15s',
+    },
+  )
+    .describe('How long it has after TERM before it is killed. Default: 15s.')
+    .optional(),
+  stream: z.enum(['jsonl', 'json', 'text']).describe('What it prints.').optional(),
+  read: z.strictObject(rulesBy<ReadName>(readNames)).describe('Where facts stand in what it prints.').optional(),
+  verdict: z
+    .strictObject({ ...rulesBy(proofs), exits: z.record(z.string().regex(/^\d{1,3}$/), z.enum(proofs)).optional() })
+    .describe('What proves a wrong set-up, a spent limit of turns or money, or an error.')
+    .optional(),
+  limits: rules.describe('How the provider refuses by its limit.').optional(),
+  denials: z.enum(['fail', 'ignore']).describe('Whether denied tools fail an attempt. Default: fail.').optional(),
+  stall: z
+    .strictObject({ start: duration.optional(), asks: patterns.optional(), silence: duration.optional() })
+    .describe('When it counts as stalled: without a first line, or silent behind a question.')
+    .optional(),
+  prices: z.record(z.string(), price).describe('The price of a million tokens by model, or by *.').optional(),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/)
+    .describe('The currency of cost and prices. Default: USD.')
+    .optional(),
+  account: z.string().min(1).max(200).describe('The account whose limit it uses.').optional(),
+  version: words.describe('Arguments that print its version. Default: --version.').optional(),
+  install: z.string().describe('How to get the program.').optional(),
+})
+export type ProfileSpec = z.output<typeof form>
+type Form = z.input<typeof form>
+
+/** A profile with everything that it extends. */
+export interface AgentProfile
+  extends TranscriptProfile,
+    Omit<ProfileSpec, keyof TranscriptProfile | 'extends' | 'program' | 'timeout' | 'linger' | 'killAfter' | 'stall'> {
+  readonly name: string
+  readonly argv: readonly [string, ...string[]]
+  readonly prompt: 'stdin' | 'argument' | 'file'
+  readonly lingerMs: number
+  readonly killAfterMs: number
+  readonly timeoutMs?: number
+  readonly stall: { readonly startMs?: number; readonly asks: readonly string[]; readonly silenceMs: number }
+  /** A hash of all of it. */
+  readonly hash: string
+}
+
+export interface ReadProfile {
+  readonly spec: ProfileSpec
+  readonly profile: AgentProfile | null
+  readonly problems: readonly Problem[]
+}
+
+/** Reads a profile over the one that it extends; it is refused whole, with everything that is wrong. */
+export function readProfile(
+  name: string,
+  given: unknown,
+  { base, folder }: { base: ProfileSpec | undefined; folder: string },
+): ReadProfile {
+  const { value, problems: found } = read(form, given ?? {}, 'a profile')
+  const spec = resolved(value as Form, folder) as ProfileSpec
+  const whole = merged(base ?? {}, spec)
+  const problems: Problem[] = [...found]
+  if (whole.argv === undefined)
+    problems.push({ field: 'argv', problem: 'is missing', expected: 'a program and its arguments' })
+  if (whole.stream === undefined)
+    problems.push({ field: 'stream', problem: 'is missing', expected: 'jsonl, json or text' })
+  if (problems.length === 0) problems.push(...profileProblems(whole))
+  return { spec, profile: problems.length === 0 ? profileOf(name, whole) : null, problems }
+}
+
+function profileProblems(spec: ProfileSpec): Problem[] {
+  const { argv = [], program, cwd, env, missing, stall } = spec
+  const command = program === undefined ? argv : [program, ...argv.slice(1)]
+  const target = { command, ...(cwd !== undefined && { cwd }), ...(env !== undefined && { env }) }
+  const ofProgram = commandTargetProblems(target).map(({ field, ...rest }) => ({
+    ...rest,
+    field: program !== undefined && field === 'command[0]' ? 'program' : field.replace(/^command/, 'argv'),
+  }))
+  return [
+    ...ofProgram,
+    ...transcriptProblems({ ...spec, stream: spec.stream ?? 'text', read: spec.read ?? {} }),
+    ...patternProblems('missing', missing),
+    ...patternProblems('stall.asks', stall?.asks),
+  ]
+}
+
+/** Relative paths stand in the folder of the file. */
+function resolved({ argv, program, cwd, ...rest }: Form, folder: string): Form {
+  const command = program === undefined ? argv : [program]
+  const target = resolveCommandTarget(
+    { ...(command !== undefined && { command }), ...(cwd !== undefined && { cwd }) },
+    folder,
+  )
+  const [first = '', ...others] = (target.command ?? []) as string[]
+  return {
+    ...rest,
+    ...(argv !== undefined && { argv: program === undefined ? [first, ...others] : argv }),
+    ...(program !== undefined && { program: first }),
+    ...(cwd !== undefined && { cwd: target.cwd as string }),
+  }
+}
+
+/** Records are merged by name: to add a variable, nothing else need be written again. */
+const byName = ['env', 'prices', 'stall', 'read', 'verdict'] as const
+
+function merged(base: ProfileSpec, spec: ProfileSpec): ProfileSpec {
+  // Another stream is read by other rules altogether.
+  const isOther = spec.stream !== undefined && base.stream !== undefined && spec.stream !== base.stream
+  const { read: _, verdict: __, limits: ___, ...rest } = base
+  const kept: ProfileSpec = isOther ? rest : base
+  const both = byName.flatMap((field) => {
+    const isGiven = kept[field] !== undefined || spec[field] !== undefined
+    return isGiven ? [[field, { ...kept[field], ...spec[field] }] as const] : []
+  })
+  return { ...kept, ...spec, ...Object.fromEntries(both) }
+}
+
+function profileOf(name: string, spec: ProfileSpec): AgentProfile {
+  const { extends: _, program, timeout, linger = '30s', killAfter = '15s', stall = {}, argv = [], ...rest } = spec
+  const [first = '', ...others] = argv
+  return {
+    ...rest,
+    name,
+    argv: [program ?? first, ...others],
+    prompt: rest.prompt ?? 'stdin',
+    stream: rest.stream ?? 'text',
+    read: rest.read ?? {},
+    lingerMs: parseDuration(linger),
+    killAfterMs: parseDuration(killAfter),
+    ...(timeout !== undefined && { timeoutMs: parseDuration(timeout) }),
+    stall: {
+      asks: stall.asks ?? [],
+      silenceMs: parseDuration(stall.silence ?? '5s'),
+      ...(stall.start !== undefined && { startMs: parseDuration(stall.start) }),
+    },
+    hash: createHash('sha256').update(JSON.stringify(spec)).digest('hex').slice(0, 12),
+  }
+}
+
+function isDuration(text: string): boolean {
+  try {
+    return parseDuration(text) > 0
+  } catch (error) {
+    if (error instanceof DurationError) return false
+    throw error
+  }
+}

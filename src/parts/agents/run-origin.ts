@@ -1,0 +1,23 @@
+import { parseId } from '../../core/id.ts'
+import { both, one, type Step } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
+
+const find = both(
+  'agents find origin',
+  `select s.name, v.actor from belfry.schedule s
+    left join belfry.schedule_version v on v.schedule_id = s.id and v.version = s.version
+    where s.ns = $1 and s.id = $2`,
+)
+
+export interface RunOriginNames {
+  readonly schedule?: string
+  /** Who wrote the schedule as it is now. */
+  readonly author?: string
+}
+
+/** What a run comes from, in names. */
+export function* runOrigin({ ns }: StoreContext, scheduleId: string | null): Step<RunOriginNames> {
+  const id = scheduleId === null ? null : parseId('schedule', scheduleId)
+  const row = id === null ? undefined : yield* one<{ name: string; actor: string | null }>(find, ns, id)
+  return { ...(row !== undefined && { schedule: row.name }), ...(row?.actor != null && { author: row.actor }) }
+}

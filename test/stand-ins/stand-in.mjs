@@ -1,0 +1,68 @@
+/**
+ * The stand-ins for agent CLIs, which cannot be had offline. They replay what the real ones are documented to print. The variable
+ * STAND_IN, words separated by blanks, says how they misbehave:
+ *
+ *   fixture:NAME   the lines of fixtures/AGENT-NAME   exit:N    the exit code       stderr:TEXT   a complaint (_ for blanks)
+ *   hang:start     never print a line                 hang:end  never end           ask           wait behind a question
+ *   flood:MB       lines that mean nothing            half      the last line is cut in the middle
+ *   invalid        bytes that are no UTF-8            child     a grandchild that holds the pipes and ignores TERM
+ *   deaf           ignore TERM                        missing   the session to resume is gone
+ *   slow           print the first line, and wait
+ *
+ * STAND_IN_LOG names a file that gets a line for each start: arguments, stdin, pid and environment.
+ */
+import { spawn } from 'node:child_process'
+import { appendFileSync, readFileSync } from 'node:fs'
+
+const [agent, ...args] = process.argv.slice(2)
+const words = (process.env.STAND_IN ?? '').split(' ')
+const word = (name) => words.find((each) => each.startsWith(`${name}:`))?.slice(name.length + 1)
+const has = (name) => words.includes(name)
+const forEver = () => new Promise(() => setInterval(() => undefined, 1_000))
+
+if (args.includes('--version')) {
+  process.stdout.write(`2.1.7 (stand-in for ${agent})\n`)
+  process.exit(0)
+}
+const input = process.stdin.isTTY ? '' : readFileSync(0, 'utf8')
+const { STAND_IN_LOG: log, ...env } = process.env
+if (log !== undefined)
+  appendFileSync(log, `${JSON.stringify({ agent, args, input, pid: process.pid, cwd: process.cwd(), env })}\n`)
+if (has('deaf')) process.on('SIGTERM', () => undefined)
+if (has('child')) {
+  const stay = `trap '' TERM; while :; do sleep 1; done`
+  const { pid } = spawn('/bin/sh', ['-c', stay], { stdio: 'inherit' })
+  if (log !== undefined) appendFileSync(log, `${JSON.stringify({ child: pid })}\n`)
+}
+if (word('stderr') !== undefined) process.stderr.write(`${word('stderr').replaceAll('_', ' ')}\n`)
+if (word('hang') === 'start') await forEver()
+
+const resumes = { claude: '--resume', codex: 'resume', gemini: '--resume', opencode: '-s' }[agent]
+const at = args.indexOf(resumes)
+const resumed = resumes === undefined || at < 0 ? undefined : args[at + 1]
+const given = args.includes('--session-id') ? args[args.indexOf('--session-id') + 1] : undefined
+if (has('missing') && resumed !== undefined) {
+  if (agent !== 'opencode') process.stderr.write(`No conversation found with session ID: ${resumed}\n`)
+  process.exit(agent === 'opencode' ? 0 : 1)
+}
+
+const file = new URL(`fixtures/${agent}-${word('fixture') ?? 'success'}`, import.meta.url)
+const session = resumed ?? given ?? `session-${process.pid}`
+const text = readFileSync(file, 'utf8').replaceAll('SESSION', session)
+const [first, ...rest] = text.match(/[^\n]*\n/g)
+const write = (piece) => new Promise((resolve) => process.stdout.write(piece, resolve))
+if (has('ask')) {
+  await write('The agent wants to run rm -rf. Do you want to proceed? (y/n) ')
+  await forEver()
+}
+await write(first)
+if (has('slow')) await forEver()
+if (has('invalid')) await write(Buffer.from([0x22, 0xff, 0xfe, 0xc3, 0x28, 0x0a, 0x7b, 0xff, 0x0a]))
+const noise = `${JSON.stringify({ type: 'user', message: { content: 'x'.repeat(8_000) } })}\n`
+for (let bytes = Number(word('flood') ?? 0) * 1024 ** 2; bytes > 0; bytes -= noise.length) await write(noise)
+for (const [index, line] of rest.entries()) {
+  const isCut = has('half') && index === rest.length - 1
+  await write(isCut ? line.slice(0, Math.floor(line.length / 2)) : line)
+}
+if (word('hang') === 'end') await forEver()
+process.exit(Number(word('exit') ?? 0))
