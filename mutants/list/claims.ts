@@ -254,7 +254,7 @@ export const claims: readonly Mutant[] = [
   {
     id: 'stopped-fleet-leases',
     hazard: 'A stopped namespace leases on.',
-    edits: [['leaseAtLength', 'if (queue.held_by !== null)', 'if (false)']],
+    edits: [['leaseAtLength', 'const isHeld = queue.held_by !== null', 'const isHeld = false']],
     suites: ['test/store/lease.test.ts'],
   },
   {

@@ -328,8 +328,8 @@ export const engine: readonly Mutant[] = [
     edits: [
       [
         'answerOrNothing',
-        "clock.after(settings.leaveAfterMs, () => resolve('nothing'))",
-        'clock.after(settings.leaveAfterMs, () => undefined)',
+        "clock.after(settings.leaveAfterMs + holding.stopMs, () => resolve('nothing'))",
+        'clock.after(settings.leaveAfterMs + holding.stopMs, () => undefined)',
       ],
     ],
     suites: ['test/engine/execute.test.ts'],

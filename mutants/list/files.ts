@@ -31,7 +31,13 @@ export const files: readonly Mutant[] = [
   {
     id: 'managed-is-changed-by-anybody',
     hazard: 'What a file looks after is changed through another door, and the file undoes it some day.',
-    edits: [['refuseManaged', 'managedBy === null || managedBy === source', 'managedBy === null || source !== null']],
+    edits: [
+      [
+        'managed.ts refuseManaged',
+        'managedBy === null || managedBy === source',
+        'managedBy === null || source !== null',
+      ],
+    ],
     suites: [store],
   },
   {

@@ -25,7 +25,7 @@ export const holds: readonly Mutant[] = [
     id: 'hold-waits-for-no-lease',
     hazard:
       'On PostgreSQL a stop is answered while leases are under way that have not seen it, and work starts after it.',
-    edits: [['takeEffect', 'await store.do(awaitLeases)', '']],
+    edits: [['holds/hold-verbs.ts takeEffect', 'await store.do(awaitLeases)', '']],
     suites: ['test/parts/holds/under-way.test.ts'],
   },
   {

@@ -90,7 +90,7 @@ export const routines: readonly Mutant[] = [
     hazard: 'A signature is believed for its beginning.',
     edits: [
       [
-        'isSame',
+        'webhook-signature.ts isSame',
         'return one.length === other.length && timingSafeEqual(one, other)',
         'return one.length > 0 && timingSafeEqual(one.subarray(0, 1), other.subarray(0, 1))',
       ],

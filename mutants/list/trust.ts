@@ -46,13 +46,13 @@ export const trust: readonly Mutant[] = [
   {
     id: 'file-is-parsed-without-a-bound',
     hazard: 'A megabyte of signs is parsed as a whole before it is refused.',
-    edits: [['tokensOf', 'tokens.length > tokensMax', 'tokens.length < 0']],
+    edits: [['document-bounds.ts tokensOf', 'tokens.length > tokensMax', 'tokens.length < 0']],
     suites: [bounds],
   },
   {
     id: 'levels-of-a-file-are-not-counted',
     hazard: 'A parser follows thousands of levels inside each other, which keeps a worker busy or ends it.',
-    edits: [['tokensOf', 'levels.count > levelsMax', 'levels.count < 0']],
+    edits: [['document-bounds.ts tokensOf', 'levels.count > levelsMax', 'levels.count < 0']],
     suites: [bounds],
   },
   {

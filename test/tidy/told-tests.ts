@@ -70,6 +70,7 @@ const vectorNames = [
   'cron-dst',
   'cron-extended',
   'governor',
+  'governor-calendar',
   'governor-expiry',
   'governor-memory',
   'phases',

@@ -39,7 +39,7 @@ export const notify = operation({
   idempotent: true,
   begins: true,
   command: ['notify'],
-  says: 'Set the receivers of notifications for the namespace; those of a schedule or a queue come first. Null removes one.',
+  says: 'Set the receivers of notifications for the namespace; those of a schedule or a queue come first, and null removes one.',
   request: 'a change of receivers',
   effect: 'write',
   rehearses: true,

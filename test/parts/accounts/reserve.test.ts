@@ -4,7 +4,7 @@ import type { Utilisation } from '../../../src/core/run/utilisation.ts'
 import type { Outcome } from '../../../src/core/run/verdict.ts'
 import { accountsNow } from '../../../src/parts/admission/accounts/account-row.ts'
 import { repairUse } from '../../../src/parts/admission/accounts/repair-accounts.ts'
-import { reserve } from '../../../src/parts/admission/accounts/reserve.ts'
+import { reserve } from '../../../src/parts/admission/accounts/reserve-account.ts'
 import {
   type AccountPatch,
   blockByHand,

@@ -59,6 +59,7 @@ const readsLeases = [
   'read next instants',
   'list leased runs',
   'cancel leased request',
+  'ceiling reserve at work',
 ]
 /** Goes once through the live runs of all schedules, or through the keys with a gate, looking each of them up. */
 const readsLiveRuns = [

@@ -9,7 +9,7 @@ import { accountOperations } from './account-verbs.ts'
 import { accountsSection } from './accounts-section.ts'
 import { reasons } from './reasons.ts'
 import { repairDuty, sweepUse } from './repair-accounts.ts'
-import { type Reserved, reserve } from './reserve.ts'
+import { type Reserved, reserve } from './reserve-account.ts'
 
 function namedBy({ options }: Lease): readonly string[] {
   return (options.account as readonly string[] | undefined) ?? []

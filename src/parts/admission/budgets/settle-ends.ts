@@ -22,7 +22,7 @@ import {
   reservationOf,
 } from './budget-row.ts'
 import { type BudgetWork, fits, workOf } from './budget-scope.ts'
-import { save, tokensOf } from './reserve.ts'
+import { save, tokensOf } from './reserve-budget.ts'
 
 const ofAttempt = `select ${reservationColumns} from belfry.budget_reservation where run_id`
 const findReservations = dialects('budget find reservations', {

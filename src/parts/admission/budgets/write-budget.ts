@@ -8,7 +8,7 @@ import { all, both, clockNow, dialects, freshIds, one, run, type Step } from '..
 import type { StoreContext } from '../../../store/store-context.ts'
 import { type Budget, budgetColumns, budgetOf, budgetsOf, type Terms } from './budget-row.ts'
 import { type BudgetFor, forText } from './budget-scope.ts'
-import { save } from './reserve.ts'
+import { save } from './reserve-budget.ts'
 
 const insertBudget = both(
   'budget insert',

@@ -3,7 +3,7 @@ import type { Usage } from '../../../../src/core/run/usage.ts'
 import type { Outcome } from '../../../../src/core/run/verdict.ts'
 import type { Terms } from '../../../../src/parts/admission/budgets/budget-row.ts'
 import { readFor, workOf } from '../../../../src/parts/admission/budgets/budget-scope.ts'
-import { reserveBudgets } from '../../../../src/parts/admission/budgets/reserve.ts'
+import { reserveBudgets } from '../../../../src/parts/admission/budgets/reserve-budget.ts'
 import { sweepReservations } from '../../../../src/parts/admission/budgets/sweep-budgets.ts'
 import {
   deleteBudget,
