@@ -77,7 +77,7 @@ describe('what is wrong with a request is told with everything else that is wron
   it('a duration in both its fields on the command line, where they have one flag', async () => {
     const file = terminal.write('twice.json', JSON.stringify({ everyMs: 5, target: { handler: 'h' } }))
     const flagged = await terminal.belfry(`schedule create x --file ${file} --every abc`)
-    expect(flagged.stderr).toMatch(/--every +has no number here[^]*--every +is given beside everyMs\n/)
+    expect(flagged.stderr).toMatch(/--every +has no number here[\s\S]*--every +is given beside everyMs\n/)
     const both = terminal.write('both.json', JSON.stringify({ every: '1h', everyMs: 5, target: { handler: 'h' } }))
     expect((await terminal.belfry(`schedule create x --file ${both}`)).stderr).toMatch(
       / every +is given beside everyMs\n/,
