@@ -70,11 +70,10 @@ export const guards: readonly Mutant[] = [
     id: 'stop-while-asked-repeats-the-work',
     hazard: 'A worker that is stopped while a guard is asked after a success does the work again.',
     edits: [
-      ['execute-run.ts execute', "end.outcome.kind === 'success' && holding", 'holding'],
       [
         'withLearned',
         'Object.keys(learned).length === 0 ? end',
-        "holding.stopped !== null ? { ...end, outcome: { kind: 'forced-stop' } } : Object.keys(learned).length === 0 ? end",
+        "holding.stopped !== null ? { ...end, outcome: { kind: 'forced-stop' } } : end",
       ],
     ],
     suites: ['test/engine/conclude.test.ts'],

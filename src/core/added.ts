@@ -12,6 +12,9 @@ export interface AddedToQueue {}
 export interface AddedToRun {}
 // biome-ignore lint/suspicious/noEmptyInterface: parts merge their fields into it.
 export interface AddedToAttempt {}
+/** Fields of schedules that their runs show too, though no caller gives them to a run. */
+// biome-ignore lint/suspicious/noEmptyInterface: parts merge their fields into it.
+export interface CopiedToRun {}
 // biome-ignore lint/suspicious/noEmptyInterface: parts merge their sections into it.
 export interface AddedToConfig {}
 

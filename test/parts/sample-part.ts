@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { HoldReason } from '../../src/core/hold-reason.ts'
 import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import type { Target } from '../../src/core/target.ts'
-import type { AddedFieldContext } from '../../src/operations/fields/added-fields.ts'
+import type { AddedFieldContext, BesideField } from '../../src/operations/fields/added-fields.ts'
 import { everyDoor, operation } from '../../src/operations/operation.ts'
 import type { OperationContext } from '../../src/operations/operation-context.ts'
 import type { Part } from '../../src/part.ts'
@@ -42,6 +42,8 @@ const mood = {
     if (given === 'angry') problems.push({ field, problem: 'is "angry"', expected: 'a better one' })
     return String(given).trim()
   },
+  unfit: (stored: string, { target }: BesideField) =>
+    stored === 'lonely' && target == null ? { problem: 'is lonely', expected: 'a target for company' } : null,
   inWords: (stored: string) => `of the mood ${stored}`,
 }
 const room = { input: z.int().min(1).max(9).describe('How many notes may lie there.') }
@@ -239,6 +241,10 @@ export const sample = {
   ],
   async begins({ payload }) {
     return payload === 'not today' ? { skip: 'a note says no' } : { go: true }
+  },
+  concludesFor: ({ payload }) => payload === 'and then?',
+  async concludes({ runId }) {
+    return `after ${runId}`
   },
   async recovers({ store }) {
     found.push(...(await store.look(listNotes)))

@@ -143,6 +143,7 @@ describe('a part that is added to the list', () => {
       return belfry.runs.wait(id)
     }
     expect(await ended('now')).toMatchObject({ status: 'completed' })
+    expect(await ended('and then?')).toMatchObject({ status: 'completed' })
     expect(await ended('not today')).toMatchObject({ status: 'skipped', end: { reason: 'a note says no' } })
     await belfry.close()
   })
@@ -191,6 +192,7 @@ describe('a part that is added to the list', () => {
       const refusedFields = async (asked: Promise<unknown>) =>
         (await problemsIn(asked)).map(({ field }) => field).sort()
       const { schedules, runs, queues } = await verbs()
+      expect(await refusedFields(schedules.create('lonely', { mood: 'lonely' }))).toEqual(['mood'])
       const bad = { name: 'bad', every: '1ms', mood: 'angry', colour: 'green' } as never
       expect(await refusedFields(schedules.create(bad))).toEqual(['colour', 'every', 'mood'])
       expect(await refusedFields(runs.enqueue({ target: null, colour: 'green', hue: 1 } as never))).toEqual([

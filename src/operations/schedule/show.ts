@@ -31,7 +31,8 @@ function standing(schedule: Schedule, { paint, relative }: Sheet): string {
   const { disabled, paused, deletedAt, failureCount, nextDueAt, waitsFor, finished } = schedule
   if (deletedAt !== null) return paint.dim(`deleted ${relative(deletedAt)}`)
   if (disabled !== null || paused !== null) return paint.yellow('paused')
-  if (finished !== null) return paint.dim(`finished: ${finished}`)
+  // A server of an earlier version does not say.
+  if (finished != null) return paint.dim(`finished: ${finished}`)
   if (failureCount > 0) return paint.red(`${failureCount} ${failureCount === 1 ? 'failure' : 'failures'} in a row`)
   if (nextDueAt === null && waitsFor === null) return paint.dim('over')
   return paint.green(waitsFor === null ? 'waiting' : 'live run')

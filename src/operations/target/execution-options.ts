@@ -1,4 +1,4 @@
-import type { AddedToRun, StoredFields } from '../../core/added.ts'
+import type { AddedToRun, CopiedToRun, StoredFields } from '../../core/added.ts'
 import { fieldProblems, type StoredOf } from '../../core/field-table.ts'
 import { type ExpectedKind, expectationProblems } from '../../core/run/expect.ts'
 import { type OwnRetries, retriesProblems } from '../../core/run/retries.ts'
@@ -13,7 +13,8 @@ import { count, text } from '../schema/output-schema.ts'
 export interface ExecutionOptions
   extends Omit<StoredOf<typeof executionFields>, 'attempts'>,
     OwnRetries,
-    StoredFields<AddedToRun> {
+    StoredFields<AddedToRun>,
+    StoredFields<CopiedToRun> {
   /** The trace context of the run. */
   readonly traceparent?: string | undefined
 }

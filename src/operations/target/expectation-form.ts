@@ -21,10 +21,11 @@ const answerRules = {
     .optional(),
 }
 
-const noopSays = 'The response of a run that found nothing to do, by the same rules. Such a run is marked as a no-op.'
+const noopSays = 'Rules as beside it for the response of a run that found nothing to do: a no-op.'
 
+/** The rules are not listed twice: every model that lists its tools would read them once more. */
 function withNoop(rules: Partial<typeof answerRules>) {
-  return z.strictObject({ ...rules, noop: z.strictObject(rules).describe(noopSays).optional() })
+  return z.strictObject({ ...rules, noop: z.record(z.string(), z.unknown()).describe(noopSays).optional() })
 }
 
 /** The form of an expectation. `expectationProblems` reports problems and knows the target's kind; a test compares the two. */

@@ -7,7 +7,7 @@ import { noteSizes } from '../../../operations/fields/payload-size.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
 import { expectationOf } from '../../../operations/target/expectation-form.ts'
 import { targetInWords } from '../../../operations/target/target-in-words.ts'
-import { offeredKinds, outsideHosts, type TargetInput, targetOf } from '../../../operations/target/target-input.ts'
+import { outsideHosts, type TargetInput, targetOf } from '../../../operations/target/target-input.ts'
 import type { TargetKind } from '../../../targets/kind.ts'
 
 /** A guard as it is given: a target, and beside it what its answer must be for a yes. */
@@ -24,6 +24,9 @@ declare module '../../../core/added.ts' {
   interface AddedToRun {
     readonly when: AddedType<Guard, GuardInput>
   }
+  interface CopiedToRun {
+    readonly until: AddedType<Guard>
+  }
 }
 
 /** The target of a guard, for its executor. */
@@ -31,12 +34,10 @@ export function targetOfGuard({ expect: _, ...target }: Guard): Target {
   return target
 }
 
+/** Not the forms of all targets again: every model that lists its tools would read them once more. */
 function guardForm(kinds: readonly TargetKind[]): z.ZodType {
-  const expect = expectationOf(kinds).describe(
-    'What the answer must be for a yes. Default: exit code 0, a 2xx status or true.',
-  )
-  const forms = offeredKinds(kinds).map(({ form }) => form.extend({ expect: expect.optional() }))
-  return noted(z.union(forms).describe('A target whose answer is a yes or a no.'), { id: 'Guard' })
+  const expect = expectationOf(kinds).describe('What the answer must be for a yes.').optional()
+  return noted(z.looseObject({ expect }).describe('A target, with expect beside it.'), { id: 'Guard' })
 }
 
 function guardField(says: string, clause: string): AddedField {
@@ -54,14 +55,14 @@ function guardField(says: string, clause: string): AddedField {
 
 /** Whether a run may start. */
 export const when = guardField(
-  'Ask this target before a run starts, for 10s at most: exit code 0, a 2xx status or true starts it; exit code 1, another status or false skips it; anything else is a failed attempt.',
+  'Ask this target before a run starts: exit code 0, a 2xx status or true starts it; exit code 1, another status or false skips it.',
   'starts only when a guard says yes:',
 )
 
 /** Whether a schedule is to end. */
 export const until: AddedField = {
   ...guardField(
-    'Ask this target after each completed run, for 10s at most: exit code 0, a 2xx status or true ends the schedule.',
+    'Ask this target after each completed run: exit code 0, a 2xx status or true ends the schedule.',
     'ends when a guard says yes:',
   ),
   isCopied: true,
