@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { toolsFor } from '../../../src/doors/mcp/tools.ts'
+import { tokenOperations } from '../../../src/operations/token/noun.ts'
 import { onPorch } from '../../doors/http/porch.ts'
 import { call, modelAt, wholeOf } from '../../doors/mcp/model.ts'
 import { atDesk, errorOf, problemsIn, startAt, verbsAt } from '../../operations/desk.ts'
+import { listAudit } from '../../store/list-audit.ts'
 
 const hour = 3_600_000
 const iso = (at: number) => new Date(at).toISOString()
@@ -174,5 +176,18 @@ describe('over HTTP', () => {
     expect(await porch().json('/api/accounts', { as: 'read' })).toMatchObject([
       { name: 'claude-max', maxConcurrent: 3 },
     ])
+  })
+
+  it('an agent opens nothing, whatever its scope, and the audit says that it tried', async () => {
+    await porch().json('/api/accounts/claude-max', { method: 'PUT', body: {}, as: 'admin' })
+    await porch().json('/api/accounts/claude-max/block', { body: { reason: 'unpaid' }, as: 'operate' })
+    const { context, store } = porch().desk
+    const { token } = await tokenOperations.create.call(context, { name: 'reviewer', scope: 'admin', for: 'agent' })
+    const asked = { body: {}, headers: { authorization: `Bearer ${token}` } }
+    expect(await porch().problem('/api/accounts/claude-max/unblock', asked)).toMatchObject({ code: 'not-allowed' })
+    expect(await store.look(listAudit, 'account claude-max')).toContainEqual(
+      expect.objectContaining({ actor: 'reviewer', verb: 'account.unblock', detail: { refused: 'not-allowed' } }),
+    )
+    expect(await porch().json('/api/accounts/claude-max')).toMatchObject({ state: 'blocked' })
   })
 })

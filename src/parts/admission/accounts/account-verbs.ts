@@ -33,7 +33,7 @@ const people: Doors = {
   ...everyDoor,
   mcp: 'Only a person bounds, blocks or opens an account; a model reads them, and asks.',
 }
-const changing = { noun: 'account', effect: 'write', doors: people } as const
+const changing = { noun: 'account', effect: 'write', doors: people, persons: true } as const
 const named = accountName.describe('The name of the account.')
 
 const ceilingMax = 1_000_000
