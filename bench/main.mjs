@@ -34,6 +34,7 @@ const measures = [
   'mcp',
   'lists',
   'holds',
+  'admission',
 ]
 const resultsFile = fileURLToPath(new URL('results.json', import.meta.url))
 

@@ -19,6 +19,7 @@ export function sectionsOf(results) {
     mcp,
     lists,
     holds,
+    admission,
   }
   const sections = Object.entries(told)
     .filter(([name]) => results.measures[name] !== undefined)
@@ -216,6 +217,15 @@ function lists({ size, count, pageRuns, pageFar, rows }) {
       ...['enqueuedWith', 'enqueuedWithout', 'workedWith', 'workedWithout'].map((field) => shown(row[field])),
       ...['walWith', 'walWithout'].map((field) => shown(row[field] ?? null)),
     ]),
+  }
+}
+
+function admission({ rows }) {
+  return {
+    title: 'Calendars',
+    text: 'How often a second it is answered when calendars open next, and when a schedule runs next that follows them, on one core.',
+    columns: ['', 'answers/s'],
+    rows: rows.map(({ setting, perSecond }) => [setting, shown(perSecond)]),
   }
 }
 

@@ -2,9 +2,16 @@ import { shown } from './figures.mjs'
 
 /** What Belfry sets out to reach, each judged by one run of the bench; what was not measured is neither met nor missed. */
 export function targetsOf(results) {
-  return [throughputTargets, latencyTargets, sizeTargets, restTargets, hostTargets, holdTargets, modelTargets].flatMap(
-    (tell) => tell(results),
-  )
+  return [
+    throughputTargets,
+    latencyTargets,
+    sizeTargets,
+    restTargets,
+    hostTargets,
+    holdTargets,
+    modelTargets,
+    calendarTargets,
+  ].flatMap((tell) => tell(results))
 }
 
 /** The figure of a contestant's best setting, or null when he was not there. */
@@ -37,6 +44,17 @@ function judged({ what, value, limit, unit, sign, met }) {
     unit,
     verdict: isKnown ? (met ? 'met' : 'missed') : 'not measured',
   }
+}
+
+function calendarTargets(results) {
+  const rows = results.measures.admission?.rows
+  if (rows === undefined) return []
+  const perSecond = (start) => rows.find(({ setting }) => setting.startsWith(start))?.perSecond ?? null
+  const closedMs = 1_000 / (perSecond('governor') ?? Number.NaN)
+  return [
+    atLeast('nextOpening of office hours', perSecond('nextOpening, office hours'), 200_000, '/s'),
+    atMost('a cron before 399 closed days', closedMs, 1, 'ms'),
+  ]
 }
 
 function throughputTargets(results) {

@@ -54,26 +54,27 @@ export const kernelHoldReasons = {
   },
 } as const satisfies Readonly<Record<string, HoldReason>>
 
-/** The note of such a hold names the calendars that keep the work: `office`, or `!night` where night must be over. */
+/** The note of such a hold names the calendars that keep the work: `office`, `!night` where night must be over, `?gone` where it does not exist. */
 function calendarSentence({ scope, subject, note, until }: Hold): string {
   const whose = scope === 'queue' ? ` of queue ${subject}` : scope === 'namespace' ? ' of the namespace' : ''
   const each = (note ?? subject).split(', ').map((use) => {
+    if (use.startsWith('?')) return `${bare(use)}${whose} does not exist`
     return use.startsWith('!') ? `${bare(use)}${whose} is open, and must be closed` : `${use}${whose} is closed`
   })
-  const late = until === null ? '; no worker has written yet when that ends' : ''
+  const late = until === null && !note?.startsWith('?') ? '; no worker has written yet when that ends' : ''
   return `Calendar ${each.join(', and ')}${late}.`
 }
 
 function calendarLift({ note }: Hold) {
   const [use = ''] = (note ?? '').split(', ')
   const name = bare(use)
-  if (use !== name) return { what: 'Or give it other hours.', words: ['calendar', 'show', name] }
+  if (use.startsWith('!')) return { what: 'Or give it other hours.', words: ['calendar', 'show', name] }
   const what = `Or open it now; \`belfry calendar revert ${name}\` takes that back.`
   return { what, words: ['calendar', 'put', name, '--open', 'mon-sun 00:00-24:00'] }
 }
 
 function bare(use: string): string {
-  return use.replace(/^!/, '')
+  return use.replace(/^[!?]/, '')
 }
 
 /** What explain says about work under a hold. Instants are shown beside it. */

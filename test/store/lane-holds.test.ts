@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import type { HoldFiring, HoldScope } from '../../src/core/hold.ts'
 import { putAccount } from '../../src/parts/admission/accounts/write-account.ts'
+import { putCalendar } from '../../src/parts/admission/calendars/write-calendar.ts'
 import { putHold } from '../../src/store/holds/put-hold.ts'
 import { planInput } from '../../src/store/reads/plan-input.ts'
 import { fireDue } from '../../src/store/schedules/fire-due.ts'
@@ -26,6 +27,11 @@ onEachDatabase('lanes of accounts and calendars', (scene) => {
     ['account', { account: ['max'] }, 'max'],
     ['calendar', { calendar: ['office', '!night'] }, 'office,!night'],
   ] as const)('a hold on an %s stops its runs and no others, until it ends', async (scope, options, subject) => {
+    const always = { zone: 'UTC', open: ['mon-sun 00:00-24:00'] }
+    const never = { zone: 'UTC', open: [] }
+    for (const [name, hours] of Object.entries({ office: always, other: always, night: never })) {
+      await scene().write((context) => putCalendar(context, { name, hours }, { actor }))
+    }
     const held = await scene().enqueue({ target, options })
     const free = await scene().enqueue({ target })
     const other = await scene().enqueue({ target, options: { [scope]: ['other'] } })

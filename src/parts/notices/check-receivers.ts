@@ -9,7 +9,7 @@ import { targetInWords } from '../../operations/target/target-in-words.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
 import { listRuns } from '../../store/reads/list-runs.ts'
 import { noticesQueue } from './notice.ts'
-import { receiversIn } from './notify-setting.ts'
+import { receiversIn, receiverTargets } from './notify-setting.ts'
 import { type NotifySetting, notifySettings } from './read-notices.ts'
 
 export const receivers: HealthCheck = {
@@ -20,8 +20,8 @@ export const receivers: HealthCheck = {
   async look(inspection) {
     const settings = await inspection.store.look(notifySettings)
     const { schedules } = await inspection.sweep()
-    const wishes = [...settings.map(({ notify }) => notify), ...schedules.map(({ spec }) => receiversIn(spec))]
-    const targets = wishes.flatMap((notify) => Object.values(notify ?? {}).filter((target) => target !== undefined))
+    const wishes = [...settings.map(({ notify }) => notify), ...schedules.map(({ spec }) => spec)].map(receiversIn)
+    const targets = wishes.flatMap((notify) => receiverTargets(notify))
     const findings = [
       ...settings.flatMap(unreadable),
       ...unsendable(inspection, targets),

@@ -44,13 +44,24 @@ export function noticeMessage(format: MessageFormat, notice: SentNotice): Writte
 const happened = { failure: 'failed', park: 'was parked', recover: 'works again', overdue: 'is overdue' } as const
 
 /** The event in one line: "Schedule nightly failed". */
-function titleOf({ event, schedule, queue, run, test }: SentNotice): string {
+function titleOf({ event, schedule, queue, run, test, suppressed }: SentNotice): string {
+  if (event === 'held') return `Notifications held in quiet hours: ${suppressed}`
   const subject = schedule === null ? `Run ${run ?? ''} of queue ${queue}` : `Schedule ${schedule}`
   return shortened(`${test ? 'Test: ' : ''}${oneLine(subject)} ${happened[event]}`, titleLengthMax)
 }
 
 /** The known facts, one per line. */
-function factsOf({ at, namespace, queue, run, attempt, reason, failuresInARow, suppressed }: SentNotice): string[] {
+function factsOf({
+  event,
+  at,
+  namespace,
+  queue,
+  run,
+  attempt,
+  reason,
+  failuresInARow,
+  suppressed,
+}: SentNotice): string[] {
   const ofRun = run === null ? [] : [`Run: ${run}${attempt === null ? '' : `, attempt ${attempt}`}`]
   return [
     `Reason: ${oneLine(reason)}`,
@@ -58,7 +69,7 @@ function factsOf({ at, namespace, queue, run, attempt, reason, failuresInARow, s
     `Queue: ${oneLine(queue)}`,
     ...(namespace === 'default' ? [] : [`Namespace: ${oneLine(namespace)}`]),
     ...((failuresInARow ?? 0) > 0 ? [`Failures in a row: ${failuresInARow}`] : []),
-    ...(suppressed > 0 ? [`Notifications suppressed since the last one: ${suppressed}`] : []),
+    ...(suppressed > 0 && event !== 'held' ? [`Notifications suppressed since the last one: ${suppressed}`] : []),
     `At: ${at}`,
   ]
 }

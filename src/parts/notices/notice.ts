@@ -14,11 +14,13 @@ export const notifyFields = {
 } as const satisfies Readonly<Record<string, NoticeEvent>>
 export type NotifyField = keyof typeof notifyFields
 
-/** The targets of notifications, by event. */
-export type Notify = { readonly [Field in NotifyField]?: Target | undefined }
+/** The targets of notifications, by event, and the calendars in whose hours they are held back. */
+export type Notify = { readonly [Field in NotifyField]?: Target | undefined } & {
+  readonly quiet?: readonly string[] | undefined
+}
 
 /** Fields that are not named stay; `null` removes one. */
-export type NotifyPatch = { readonly [Field in NotifyField]?: Notify[Field] | null }
+export type NotifyPatch = { readonly [Field in keyof Notify]?: Notify[Field] | null }
 
 /** The queue of notifications. */
 export const noticesQueue = 'notices'
@@ -51,7 +53,8 @@ export const noticeOutputLengthMax = 4_000
 
 /** The content of a notification: the payload of its run. All of it is data, and the reason is untrusted text. */
 export interface Notice {
-  readonly event: NoticeEvent
+  /** `held`: the notifications of quiet hours, in one. */
+  readonly event: NoticeEvent | 'held'
   /** ISO text, for outside receivers. */
   readonly at: string
   readonly namespace: string
@@ -62,7 +65,7 @@ export interface Notice {
   readonly reason: string
   /** Occurrences of the schedule that failed in a row; for a recovery, how many had. */
   readonly failuresInARow: number | null
-  /** Notifications about the same subject that were suppressed since the last one. */
+  /** Notifications about the same subject that were suppressed since the last one; for `held`, how many there were. */
   readonly suppressed: number
   /** The last lines of the attempt's output, with secrets redacted; `null` where there are none. */
   readonly output: string | null
@@ -210,6 +213,7 @@ const expected = 'an object with exactly one kind of target, that any worker may
 /** All problems of a notification setting. The doors check what its kind of target requires, and whether that may send notifications. */
 export function notifyProblems(notify: Readonly<Record<string, unknown>>): NotifyProblem[] {
   return Object.entries(notify).flatMap(([field, target]) => {
+    if (field === 'quiet') return []
     if (!Object.hasOwn(notifyFields, field)) {
       const known = Object.keys(notifyFields).join(', ')
       return [{ field, problem: 'is not an event of notifications', expected: `one of ${known}` }]

@@ -1,4 +1,5 @@
 import { formatId } from '../../core/id.ts'
+import { isRecord } from '../../core/json/record.ts'
 import { priorityDefault } from '../../core/run/work-fields.ts'
 import type { Target } from '../../core/target.ts'
 import { keepableText } from '../../store/check.ts'
@@ -11,6 +12,7 @@ import { dialects, each, freshIds, type Row, type Step } from '../../store/state
 import type { StoreContext } from '../../store/store-context.ts'
 import {
   lastLines,
+  type Notice,
   type NoticeEvent,
   type Notify,
   noticeDecision,
@@ -22,12 +24,15 @@ import {
 } from './notice.ts'
 import { NoticeBook, type NoticeKey, type NoticeSubject } from './notice-row.ts'
 import { ensureNoticeLanes, laneOf, type NoticeLanes, parsedPolicy, readNotify, receiversIn } from './notify-setting.ts'
+import { heldBack } from './quiet-hours.ts'
 
 /** Where something happened, and where it may be told, the nearest first. */
 export interface NoticeOrigin {
   readonly namespace: string
   readonly queue: string
   readonly levels: readonly (Notify | null | undefined)[]
+  /** The calendars in whose hours it is held back. */
+  readonly quiet: readonly string[]
 }
 
 /** An event that a receiver may want. */
@@ -41,6 +46,11 @@ export interface Happening extends NoticeKey, NoticeOrigin {
   readonly isTest?: true
   /** Whether it counts as held back where it is not sent. An event that is found again and again is not counted. */
   readonly isCounted: boolean
+}
+
+/** Whether quiet hours do not count for it. */
+function isUrgent(stored: unknown): boolean {
+  return isRecord(stored) && stored.urgent === true
 }
 
 const settings = `q.name as queue, q.policy as queue_policy, n.name as namespace, n.notify as namespace_notify`
@@ -118,7 +128,7 @@ function happeningOf({ end, event, failuresInARow }: Notable, row: Row, moved: M
       : { ns, subject: 'schedule', subjectId: scheduleId }
   return {
     ...subject,
-    ...placeOf(row, receiversIn(moved?.before.spec)),
+    ...placeOf(row, moved?.before.spec),
     event,
     schedule: moved?.before.name ?? null,
     runId,
@@ -135,21 +145,24 @@ export function* placesOfSchedules(schedules: readonly ScheduleRow[]): Step<Map<
     findPlacesOfSchedules,
     schedules.map(({ id }) => [id]),
   )
-  const notifyOf = new Map(schedules.map(({ id, spec }) => [id, receiversIn(spec)]))
-  return new Map(rows.map((row) => [row.id as number, placeOf(row, notifyOf.get(row.id as number))]))
+  const specOf = new Map(schedules.map(({ id, spec }) => [id, spec]))
+  return new Map(rows.map((row) => [row.id as number, placeOf(row, specOf.get(row.id as number))]))
 }
 
-function placeOf(row: Row, ofSchedule: Notify | undefined): NoticeOrigin {
+function placeOf(row: Row, spec: unknown): NoticeOrigin {
+  const policy = parsedPolicy(row.queue_policy)
+  const ofNamespace = readNotify(row.namespace_notify)
   return {
     namespace: row.namespace as string,
     queue: row.queue as string,
-    levels: [ofSchedule, receiversIn(parsedPolicy(row.queue_policy)), readNotify(row.namespace_notify)],
+    levels: [receiversIn(spec), receiversIn(policy), ofNamespace],
+    quiet: isUrgent(spec) || isUrgent(policy) ? [] : (ofNamespace?.quiet ?? []),
   }
 }
 
 /** What is told, and to whom. */
 export interface ChosenNotice {
-  readonly of: Happening
+  readonly of: Omit<Happening, 'event'> & Pick<Notice, 'event'>
   readonly target: Target
   readonly suppressed: number
 }
@@ -161,7 +174,7 @@ export function* sendNotices(context: StoreContext, now: number, happenings: rea
   const book = yield* NoticeBook.open(wanted.flatMap(keysOf))
   const told = wanted.flatMap((one) => (one.event === 'recover' ? recovery(now, book, one) : trouble(now, book, one)))
   yield* book.save()
-  return yield* enqueueNotices(context, now, told)
+  return yield* enqueueNotices(context, now, yield* heldBack(context, now, told))
 }
 
 /** A recovery closes the trouble that was sent, also where no receiver is left. */

@@ -7,7 +7,14 @@ import { ensureQueues, type QueueRow } from '../../store/queues/queue-row.ts'
 import { ensureNeeds, needName } from '../../store/runs/lane-row.ts'
 import type { Row, Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
-import { type Notify, type NotifyPatch, noticesQueue, notifyFields, notifyProblems } from './notice.ts'
+import {
+  type Notify,
+  type NotifyField,
+  type NotifyPatch,
+  noticesQueue,
+  notifyFields,
+  notifyProblems,
+} from './notice.ts'
 
 /** The stored notification setting; `null` where none is stored or it cannot be read: the end of a run must not fail for it. */
 export function readNotify(text: Row[string] | undefined): Notify | null {
@@ -27,6 +34,13 @@ export function receiversIn(stored: unknown): Notify {
   if (!isRecord(stored)) return {}
   const sound = Object.keys(notifyFields).filter((field) => notifyProblems({ [field]: stored[field] }).length === 0)
   return Object.fromEntries(sound.flatMap((field) => (stored[field] === undefined ? [] : [[field, stored[field]]])))
+}
+
+export function receiverTargets(notify: Notify): Target[] {
+  return (Object.keys(notifyFields) as NotifyField[]).flatMap((field) => {
+    const target = notify[field]
+    return target === undefined ? [] : [target]
+  })
 }
 
 /** The policy of a queue as it is stored, with all that parts added to it; `null` where it is no JSON, which `doctor` says. */
@@ -83,7 +97,7 @@ export function* ensureNoticeLanes(context: StoreContext, targets: readonly Targ
 
 /** Makes them for the receivers that a schedule, the policy of a queue or the namespace names. */
 export function* ensureLanesOf(context: StoreContext, stored: object): Step<void> {
-  const targets = Object.values(receiversIn(stored)).filter((target) => target !== undefined)
+  const targets = receiverTargets(receiversIn(stored))
   if (targets.length > 0) yield* ensureNoticeLanes(context, targets)
 }
 

@@ -9,8 +9,9 @@ import { noticeInWords } from './notice-words.ts'
 import { notifyEnds } from './notify-ends.ts'
 import { ensureLanesOf } from './notify-setting.ts'
 import { overdueDuty } from './overdue-duty.ts'
-import { receiverFields } from './receivers.ts'
+import { noticeFields } from './receivers.ts'
 import { sweepNotices } from './sweep-notices.ts'
+import { namesCalendar, quietDuty } from './tell-held.ts'
 
 /** Notifications about work that failed, was parked, is overdue or has recovered. Each is a run that sends it. */
 export const notices = {
@@ -20,11 +21,12 @@ export const notices = {
   // A notice that fails sends no notice, also after a person retried it.
   sourcesKept: ['notice'],
   written: ensureLanesOf,
-  fields: { schedule: receiverFields, queue: receiverFields },
+  fields: { schedule: noticeFields, queue: noticeFields },
+  namesCalendar,
   messages: { notice: writeNotice },
   queues: { [noticesQueue]: noticesPolicy },
   sweeps: [sweepNotices],
-  duties: [overdueDuty],
+  duties: [overdueDuty, quietDuty],
   checks: [receivers],
   nouns: { store: { operations: { notify, notifyTest, notices: list } } },
   origins: {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AddedType } from '../../core/added.ts'
 import type { Target } from '../../core/target.ts'
 import type { AddedField, AddedFieldContext } from '../../operations/fields/added-fields.ts'
+import { calendarUses } from '../../operations/fields/calendar-uses.ts'
 import { noteSizes } from '../../operations/fields/payload-size.ts'
 import { outputOf } from '../../operations/schema/output-schema.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
@@ -20,8 +21,12 @@ export type ReceiverInput = CommandTarget | HttpTarget
 type ReceiverTypes = { readonly [Field in NotifyField]: AddedType<Target, ReceiverInput> }
 
 declare module '../../core/added.ts' {
-  interface AddedToSchedule extends ReceiverTypes {}
-  interface AddedToQueue extends ReceiverTypes {}
+  interface AddedToSchedule extends ReceiverTypes {
+    readonly urgent: AddedType<boolean>
+  }
+  interface AddedToQueue extends ReceiverTypes {
+    readonly urgent: AddedType<boolean>
+  }
 }
 
 /** The event of each receiver, and the words before it in the sentences about a schedule. */
@@ -76,22 +81,44 @@ export const receiverFields = mapped<AddedField>((field) => ({
   clause: receivers[field].clause,
 }))
 
+const urgent: AddedField = {
+  input: z.boolean().describe('Send its notifications in quiet hours too. Default: false.'),
+  clause: 'its notifications are sent in quiet hours too:',
+}
+
+/** What is added to a schedule and to the policy of a queue: receivers, and whether quiet hours count. */
+export const noticeFields = { ...receiverFields, urgent }
+
+const quietSays =
+  'Hold notifications back while one of these calendars is open, and send one with their count afterwards.'
+
 /** The same as the namespace is given and answers them. */
-export const notifyShape = mapped((field) => given(receivers[field].says).optional())
+export const notifyShape = {
+  ...mapped((field) => given(receivers[field].says).optional()),
+  quiet: calendarUses.describe(`${quietSays} !NAME: while it is closed.`).optional(),
+}
 export const notifyAnswered = noted(
   outputOf<Notify>()(
     z
-      .strictObject(mapped((field) => targetStored.describe(receivers[field].says).optional()))
-      .describe('Notification targets by event.'),
+      .strictObject({
+        ...mapped((field) => targetStored.describe(receivers[field].says).optional()),
+        quiet: z.array(z.string()).readonly().describe(quietSays).optional(),
+      })
+      .describe('Notification targets by event, and the hours in which notifications are held back.'),
   ),
   { id: 'Notify' },
 )
 
 /** Which target is started on what, by the flags that say it. */
-export const notifyFacts: readonly Column<Notify>[] = notifyNames.map((field) => [
-  field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
-  ({ [field]: target }, { kinds }) => (target === undefined ? null : targetInWords(target, kinds)),
-])
+export const notifyFacts: readonly Column<Notify>[] = [
+  ...notifyNames.map(
+    (field): Column<Notify> => [
+      field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      ({ [field]: target }, { kinds }) => (target === undefined ? null : targetInWords(target, kinds)),
+    ],
+  ),
+  ['quiet', ({ quiet }) => (quiet === undefined ? null : `while open: ${quiet.join(', ')}`)],
+]
 
 /** Reads a receiver and takes down everything that is wrong with it. */
 function receiverOf(value: unknown, { problems, ...place }: AddedFieldContext): Target | undefined {
@@ -107,7 +134,7 @@ export function notifyPatchOf(
   place: Omit<AddedFieldContext, 'field'>,
 ): NotifyPatch {
   const read = (field: NotifyField) => (patch[field] === null ? null : receiverOf(patch[field], { ...place, field }))
-  return Object.fromEntries(
-    notifyNames.map((field) => [field, read(field)]).filter(([, target]) => target !== undefined),
-  )
+  const targets = notifyNames.map((field) => [field, read(field)]).filter(([, target]) => target !== undefined)
+  const { quiet } = patch as NotifyPatch
+  return { ...Object.fromEntries(targets), ...(quiet !== undefined && { quiet }) }
 }

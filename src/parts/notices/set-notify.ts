@@ -1,10 +1,12 @@
 import { writeAudit } from '../../store/audit/write-audit.ts'
+import { useLane } from '../../store/calendars/use-calendars.ts'
 import { checkActor, invalid } from '../../store/check.ts'
 import type { Actor } from '../../store/port.ts'
 import { both, clockNow, dialects, one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import type { Notify, NotifyPatch } from './notice.ts'
 import { ensureLanesOf, isSameNotify, notifyText, patchedNotify, readNotify } from './notify-setting.ts'
+import { quietLane } from './quiet-hours.ts'
 
 const lockNamespace = dialects('set notify lock', {
   sqlite: 'select notify from belfry.namespace where id = $1',
@@ -35,6 +37,7 @@ export function* setNotify(
   const notify = patchedNotify(before, patch)
   if (isSameNotify(before, notify)) return { answer: 'unchanged', notify: before }
   yield* ensureLanesOf(context, notify)
+  if (notify.quiet !== undefined) yield* useLane(context, quietLane(notify.quiet), 'quiet')
   yield* one(updateNamespace, context.ns, notifyText(notify))
   const subject = `namespace ${context.namespace}`
   yield* writeAudit(context, { actor, verb: 'store.notify', subject, detail: patch }, yield* clockNow())

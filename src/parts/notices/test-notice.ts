@@ -47,7 +47,10 @@ export function* testNotices(context: StoreContext, test: NoticeTest): Step<Test
   const events = test.event === undefined ? noticeEvents : [test.event]
   const told = events.flatMap((event) => toldOf(context, event, subject))
   const runs = yield* enqueueNotices(context, yield* clockNow(), told)
-  return { answer: 'sent', sent: told.map(({ of: { event } }, index) => ({ event, run: runs[index] as string })) }
+  return {
+    answer: 'sent',
+    sent: told.map(({ of: { event } }, index) => ({ event: event as NoticeEvent, run: runs[index] as string })),
+  }
 }
 testNotices.audits = (answer: TestedNotices) =>
   answer.answer === 'sent' && answer.sent.length > 0 ? { detail: runsNamed(answer.sent.map(({ run }) => run)) } : null
@@ -66,6 +69,7 @@ function* subjectOf(context: StoreContext, { schedule, queue }: NoticeTest): Ste
     namespace: namespace?.name as string,
     queue: queue ?? 'default',
     levels: [receiversIn(parsedPolicy(found?.policy)), readNotify(namespace?.notify)],
+    quiet: [],
     schedule: null,
     key: { subject: 'queue', subjectId: (found?.id as number | undefined) ?? 0 },
   }

@@ -47,7 +47,7 @@ export function* writeClosings(context: StoreContext, use: CalendarUse, now: num
   const missing = names.filter((name) => !calendars.some((found) => found.name === nameIn(name)))
   const wanted =
     missing.length > 0
-      ? [{ from: now, until: null, closedBy: missing }]
+      ? [{ from: now, until: null, closedBy: missing.map((name) => `?${nameIn(name)}`) }]
       : closings({ now, calendars, aheadMs: closingsAheadMs, closingsMax })
   const { scope, subject } = use
   const found = (yield* all(findOwn, context.ns, scope, subject, now)).map((row) => tables.hold.read(row))

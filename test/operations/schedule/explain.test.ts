@@ -198,6 +198,20 @@ onEachTold('explain a schedule', (told) => {
     })
   })
 
+  it('none of whose instants is in the open hours of its calendars any more names them', async () => {
+    const { stage, verbs } = told()
+    await verbs.calendars.put('office', { zone: 'UTC', open: ['mon-sun 00:00-24:00'] })
+    await stage.put({ timing: { cron: '0 3 * * *', zone: 'UTC' }, options: { calendar: ['office'] } })
+    expect((await explain()).code).toBe('due-later')
+    expect(await verbs.calendars.put('office', { open: ['mon-fri 08:00-18:00'] })).toMatchObject({ schedules: 1 })
+    expect(await explain()).toMatchObject({
+      code: 'never-open',
+      sentence: 'None of its instants is in the open hours of office.',
+      rules: [{ rule: 'calendar', effect: 'stopped' }],
+      rederived: { answer: 'same' },
+    })
+  })
+
   it('whose chain is broken says so, whether it lost its plan or waits for what has ended', async () => {
     const { stage } = told()
     await stage.put({ name: 'lost' })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { BelfryError } from '../../../core/error.ts'
 import type { OpeningHours } from '../../../core/opening/opening.ts'
 import { limit, reason } from '../../../operations/fields/basic-fields.ts'
+import { calendarUses } from '../../../operations/fields/calendar-uses.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { instant } from '../../../operations/input/instant.ts'
 import { type Problem, quoted, refuse } from '../../../operations/input/refuse-input.ts'
@@ -26,7 +27,6 @@ import {
   calendarWritten,
   openingsOf,
 } from './calendar-answer.ts'
-import { calendarUses } from './calendar-field.ts'
 import { calendarName, hoursShape, notesOn, readHours } from './calendar-input.ts'
 import { calendarVersions, findCalendar, listCalendars } from './read-calendars.ts'
 import { calendarsShown, showApplied, showCalendar, showTested, showWritten } from './show.ts'

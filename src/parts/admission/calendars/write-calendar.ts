@@ -47,8 +47,7 @@ const findLanes = both('calendar find lanes', `select id, calendar from belfry.n
 const findWaiting = both(
   'calendar find waiting',
   ({ numbers }) => `select q.name from belfry.queue q where q.ns = $1
-    and (${thereIs(`from belfry.ready r where r.queue_id = q.id and r.need_id ${numbers('$2')}`)}
-      or ${thereIs(`from belfry.aside a where a.queue_id = q.id and a.need_id ${numbers('$2')}`)}) order by q.name`,
+    and ${thereIs(`from belfry.ready r where r.queue_id = q.id and r.need_id ${numbers('$2')}`)} order by q.name`,
 )
 
 export interface PutOptions {
