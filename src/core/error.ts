@@ -11,7 +11,7 @@ export type ErrorCode =
   | 'unauthenticated'
   /** The caller exceeds its rate limit. */
   | 'too-many'
-  /** The namespace has all that it may have, for now. */
+  /** The namespace has all that its quota allows. */
   | 'quota'
   | 'failure'
 

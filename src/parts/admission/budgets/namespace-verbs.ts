@@ -67,7 +67,7 @@ const facts: Facts<Namespace> = {
   ],
 }
 
-const reading = { noun: 'namespace', effect: 'read', scope: 'admin', method: 'GET', doors: everyDoor } as const
+const reading = { noun: 'namespace', effect: 'read', scope: 'read', method: 'GET', doors: everyDoor } as const
 
 const list = operation({
   ...reading,

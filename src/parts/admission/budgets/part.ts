@@ -66,7 +66,7 @@ async function begins(lease: Lease, { store }: EngineContext): Promise<Begin> {
     case 'none':
       return { go: true }
     case 'reserved':
-      return { go: true, isWatched: true }
+      return { go: true, isWatched: true, caps: reserved.caps }
     case 'lost':
       return { defer: { until: 0, reason: 'its lease is over' } }
     case 'short':
