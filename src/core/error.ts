@@ -11,6 +11,8 @@ export type ErrorCode =
   | 'unauthenticated'
   /** The caller exceeds its rate limit. */
   | 'too-many'
+  /** The namespace has all that its quota allows. */
+  | 'quota'
   | 'failure'
 
 export interface ErrorParts {

@@ -1,8 +1,20 @@
 import type { ScheduleSpec } from './schedule/schedule-spec.ts'
 import { type LaneOptions, laneNeed } from './target.ts'
 
-/** What a hold may be on, from wide to narrow. Accounts and calendars are held by the part that knows them. */
-export const holdScopes = ['namespace', 'queue', 'kind', 'calendar', 'account', 'schedule', 'key'] as const
+/**
+ * What a hold may be on, from wide to narrow. One on `occurrences` keeps all occurrences of the namespace from becoming runs; runs that
+ * are made start. Accounts and calendars are held by the part that knows them.
+ */
+export const holdScopes = [
+  'namespace',
+  'occurrences',
+  'queue',
+  'kind',
+  'calendar',
+  'account',
+  'schedule',
+  'key',
+] as const
 export type HoldScope = (typeof holdScopes)[number]
 
 /**
@@ -15,7 +27,7 @@ export type HoldFiring = 'nothing' | 'waits' | 'skips'
 export interface Hold {
   readonly id: string
   readonly scope: HoldScope
-  /** The name of the queue or schedule, `KIND` or `KIND/NAME`, the accounts or calendars of a lane, the text of the key; empty for the namespace. */
+  /** The name of the queue or schedule, `KIND` or `KIND/NAME`, the accounts or calendars of a lane, the text of the key; empty for the namespace and all occurrences. */
   readonly subject: string
   readonly from: number
   /** `null`: until it is lifted. */
@@ -41,6 +53,8 @@ export interface Holdable {
   readonly calendar?: string | undefined
   readonly schedule?: string | null | undefined
   readonly key?: string | null | undefined
+  /** Whether it is an occurrence that has no run yet. */
+  readonly isOccurrence?: boolean | undefined
 }
 
 /** The calendars of a run that a person forced: no closed calendar keeps it, neither its schedule's nor those of its queue and namespace. */
@@ -52,7 +66,7 @@ export const calendarReason = 'calendar'
 /** The runs of a schedule, by everything that a hold can be on. */
 export function workOfSchedule({ name, queue = 'default', target, concurrencyKey, options }: ScheduleSpec): Holdable {
   const need = laneNeed(target, options as LaneOptions | undefined)
-  return { ...('need' in need && need.need), queue, schedule: name, key: concurrencyKey }
+  return { ...('need' in need && need.need), queue, schedule: name, key: concurrencyKey, isOccurrence: true }
 }
 
 /** A full account or namespace is held and released with nearly every run: a line of the log for each would hide the others. */
@@ -71,6 +85,8 @@ export function isOn({ scope, subject, reason }: Pick<Hold, 'scope' | 'subject' 
   switch (scope) {
     case 'namespace':
       return true
+    case 'occurrences':
+      return work.isOccurrence === true
     case 'kind':
       return work.kind !== undefined && (subject === work.kind || subject === `${work.kind}/${work.name ?? ''}`)
     default:
@@ -133,5 +149,5 @@ function endOf({ until }: Hold): number {
 
 /** The subject of a hold as `--on` spells it: `namespace`, `queue:NAME`, `kind:NAME`, `key:TEXT`, `schedule:NAME`. */
 export function holdSubject({ scope, subject }: Pick<Hold, 'scope' | 'subject'>): string {
-  return scope === 'namespace' ? scope : `${scope}:${subject}`
+  return subject === '' ? scope : `${scope}:${subject}`
 }

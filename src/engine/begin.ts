@@ -35,6 +35,7 @@ async function firstRefusal(context: EngineContext, holding: Holding, beginners:
       const answer = await begins(holding.lease, context, holding.signal)
       if ('go' in answer && answer.isWatched === true) holding.isWatched = true
       if ('go' in answer && answer.account !== undefined) holding.account = answer.account
+      if ('go' in answer && answer.caps !== undefined) holding.caps = [...holding.caps, ...answer.caps]
       const outcome = outcomeOf(answer)
       if (outcome !== null) return outcome
     } catch (error) {

@@ -2,7 +2,7 @@ import { formatDuration } from '../core/duration.ts'
 import { BelfryError } from '../core/error.ts'
 import { reasonText } from '../core/reason-text.ts'
 import { answeredJson, type Expectation, outcomeOf, type RateLimited } from '../core/run/expect.ts'
-import { type Usage, usageProblem, usageSum } from '../core/run/usage.ts'
+import { overCap, type Usage, usageProblem, usageSum } from '../core/run/usage.ts'
 import { type UsagePaths, usageIn } from '../core/run/usage-paths.ts'
 import { type Utilisation, utilisationProblem } from '../core/run/utilisation.ts'
 import type { Outcome } from '../core/run/verdict.ts'
@@ -142,7 +142,7 @@ function endOf(holding: Holding, came: ExecutorAnswer, { context, ...how }: Endi
   const limit = account !== undefined || refused?.defersAlways === true ? refused : undefined
   const outcome =
     limit === undefined
-      ? outcomeAfter({ came, stopped, expect, ...how })
+      ? outcomeAfter({ came, stopped, expect, overCap: holding.overCap, ...how })
       : deferredBy(limit, holding.isWatched, context.clock.now())
   const result = ended?.result
   const end =
@@ -184,6 +184,8 @@ interface After {
   readonly stopped: StopReason | null
   readonly expect: Expectation | undefined
   readonly timeoutMs: number | undefined
+  /** How it exceeded what it may use. */
+  readonly overCap: string | null
 }
 
 /**
@@ -191,7 +193,7 @@ interface After {
  * cancel was requested: recorded as cancelled, a retry would repeat it. And a handler that finished while the worker or the lease
  * was ending has done its work, and knows it.
  */
-function outcomeAfter({ kind, came, stopped, expect, timeoutMs }: After): Outcome {
+function outcomeAfter({ kind, came, stopped, expect, timeoutMs, overCap: exceeded }: After): Outcome {
   const own = ownOutcome(came, expect)
   if (stopped === null || standsAfter(stopped, own, { kind, came })) return own
   const stayed = came === 'nothing' ? ', and it did not stop' : ''
@@ -201,6 +203,8 @@ function outcomeAfter({ kind, came, stopped, expect, timeoutMs }: After): Outcom
       return came === 'nothing' ? { kind: 'cancelled', reason: `cancelled${stayed}` } : { kind: 'cancelled' }
     case 'timeout':
       return { kind: 'failed', reason: `timeout after ${formatDuration(timeoutMs ?? 0)}${stayed}` }
+    case 'budget':
+      return { kind: 'failed', reason: `${exceeded}${stayed}`, retryable: false }
     case 'lease-lost':
       return { kind: 'unknown', reason: `stopped because its lease could not be renewed in time${stayed}` }
     case 'shutdown':
@@ -216,7 +220,7 @@ function ownOutcome(came: ExecutorAnswer, expect: Expectation | undefined): Outc
 }
 
 function standsAfter(stopped: StopReason, own: Outcome, { kind, came }: Pick<After, 'kind' | 'came'>): boolean {
-  if (stopped === 'cancelled') return own.kind === 'success'
+  if (stopped === 'cancelled' || stopped === 'budget') return own.kind === 'success'
   if (stopped === 'timeout' || kind.knowsItsEnd !== true || came === 'nothing') return false
   return 'ended' in came && came.ended.facts.error === undefined
 }
@@ -305,7 +309,10 @@ export class LeasedAttempt implements Attempt {
     if (problem !== null) {
       throw new BelfryError('invalid', `The usage that run ${this.runId} reports is wrong: ${problem}.`)
     }
-    if (!holding.isOver) holding.usage = usageSum(holding.usage ?? {}, report)
+    if (holding.isOver) return
+    holding.usage = usageSum(holding.usage ?? {}, report)
+    holding.overCap ??= overCap(holding.usage, holding.caps)
+    if (holding.overCap !== null) stopHolding(holding, 'budget')
   }
 
   utilisation(report: Utilisation): void {

@@ -1,3 +1,4 @@
+import type { UsageCap } from '../core/run/usage.ts'
 import type { Lease } from '../store/port.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { EventLines } from './events.ts'
@@ -17,9 +18,14 @@ export interface Duty {
 export type Begin =
   /**
    * `isWatched`: the part has reserved something, and its `ended` must see the end of this attempt. `account`: the one of its
-   * accounts that the attempt uses.
+   * accounts that the attempt uses. `caps`: what the attempt may use; it is stopped when it reports more.
    */
-  | { readonly go: true; readonly isWatched?: boolean; readonly account?: string | undefined }
+  | {
+      readonly go: true
+      readonly isWatched?: boolean
+      readonly account?: string | undefined
+      readonly caps?: readonly UsageCap[]
+    }
   | { readonly skip: string }
   | { readonly defer: { readonly until: number; readonly reason: string } }
   | { readonly fail: string; readonly retryable?: boolean }

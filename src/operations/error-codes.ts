@@ -32,6 +32,7 @@ export const errorCodes: { readonly [Code in ErrorCode]: CodeEntry } = {
   'not-allowed': { exit: 6, status: 403, says: 'The caller may not do this.' },
   unauthenticated: { exit: 6, status: 401, says: 'There is no valid token.' },
   'too-many': { exit: 5, status: 429, says: 'Too many requests; try again later.' },
+  quota: { exit: 5, status: 429, says: 'The namespace has all that its quota allows; try again after its reset.' },
 }
 
 /** Errors of every verb: the store may be away, and the result of a write may be unknown. */

@@ -3,6 +3,7 @@ import type { Migration } from './migrations/migration.ts'
 import type { NewRun } from './port.ts'
 import type { Sweeping } from './prune/sweep.ts'
 import type { EndHooks } from './runs/end-hooks.ts'
+import type { RunQuota } from './runs/run-quota.ts'
 import type { Statement, Step } from './statement.ts'
 import type { StoreContext } from './store-context.ts'
 import type { ConfiguredScope } from './tokens/token-steps.ts'
@@ -25,6 +26,8 @@ export interface StorePart extends EndHooks {
   readonly enqueues?: (context: StoreContext, runs: readonly NewRun[]) => Step<void>
   /** The reasons of deferrals that come with a hold: the time until the run starts again does not count against it. */
   readonly heldDeferrals?: readonly string[]
+  /** Counts the runs of namespaces that have a quota of them. */
+  readonly quota?: RunQuota
   /** For retention: each removes at most `rowsLeft` rows that belong to no run and no schedule, and returns how many. */
   readonly sweeps?: readonly ((sweeping: Sweeping) => Step<number>)[]
   /** Statements that remove its rows of pruned runs, made by `removeOf`. */

@@ -5,7 +5,7 @@ import type { Utilisation } from '../core/run/utilisation.ts'
 import type { Target } from '../core/target.ts'
 
 /** Why an attempt is told to stop before its end. It is the `reason` of the attempt's signal. */
-export type StopReason = 'cancelled' | 'timeout' | 'lease-lost' | 'shutdown'
+export type StopReason = 'cancelled' | 'timeout' | 'lease-lost' | 'shutdown' | 'budget'
 
 /** The attempt, for its executor. */
 export interface Attempt {
@@ -27,7 +27,7 @@ export interface Attempt {
   readonly traceparent: string
   readonly target: Target
   readonly payload: unknown
-  /** Aborted with a `StopReason` by timeout, cancel, lost lease and forced stop. The executor then ends what it began. */
+  /** Aborted with a `StopReason` by timeout, cancel, lost lease, forced stop and a spent budget. The executor then ends what it began. */
   readonly signal: AbortSignal
   readonly clock: Clock
   /** Appends to the run's output, which people can read while it runs. Never waits and never throws. */

@@ -272,6 +272,9 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
     await queues(desk)
     return schedules(desk)
   },
+  'namespace list': budgeted,
+  'namespace show': budgeted,
+  'namespace set': budgeted,
   'budget put': budgeted,
   'budget list': budgeted,
   'budget show': budgeted,

@@ -1,3 +1,5 @@
+import { formatMoney } from '../budget/money.ts'
+
 /** What an attempt has used, as far as it was reported. An absent field is unknown, which is not 0. */
 export interface Usage {
   readonly tokensIn?: number | undefined
@@ -38,6 +40,24 @@ export function usageSum(a: Usage, b: Usage): Usage {
   const money = b.money ?? a.money
   if (money !== undefined) total.money = { ...money, amount: (a.money?.amount ?? 0) + (b.money?.amount ?? 0) }
   return total
+}
+
+/** What an attempt may use at most, and the name of what says so. */
+export interface UsageCap {
+  readonly by: string
+  readonly tokens?: number | undefined
+  readonly money?: Money | undefined
+}
+
+/** How a report exceeds one of the caps, or null. Money of another currency exceeds none. */
+export function overCap({ tokensIn = 0, tokensOut = 0, money }: Usage, caps: readonly UsageCap[]): string | null {
+  for (const { by, tokens, money: most } of caps) {
+    const used = tokensIn + tokensOut
+    if (tokens !== undefined && used > tokens) return `${by}: it has used ${used} tokens, and may use ${tokens}`
+    if (most === undefined || money?.currency !== most.currency || money.amount <= most.amount) continue
+    return `${by}: it has used ${formatMoney(money)}, and may use ${formatMoney(most)}`
+  }
+  return null
 }
 
 function isCount(value: unknown): boolean {

@@ -45,7 +45,9 @@ export function problemResponse(thrown: unknown, basePath: string): Response {
 function asProblem(thrown: unknown): HttpProblem {
   if (thrown instanceof HttpProblem) return thrown
   const error = forStrangers(thrown)
-  return new HttpProblem(errorCodes[error.code].status, error)
+  const waitMs = error.details?.retryAfterMs
+  const headers = typeof waitMs === 'number' ? { 'retry-after': String(Math.ceil(waitMs / 1_000)) } : {}
+  return new HttpProblem(errorCodes[error.code].status, error, headers)
 }
 
 export function isUnforeseen(thrown: unknown): boolean {

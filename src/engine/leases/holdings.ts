@@ -1,4 +1,4 @@
-import type { Usage } from '../../core/run/usage.ts'
+import type { Usage, UsageCap } from '../../core/run/usage.ts'
 import type { Utilisation } from '../../core/run/utilisation.ts'
 import type { Lease, LeaseName } from '../../store/port.ts'
 import type { StopReason } from '../../targets/attempt.ts'
@@ -26,6 +26,9 @@ export class Holding {
   utilisation: Utilisation[] | null = null
   /** The account that the attempt uses. */
   account: string | null = null
+  /** What the attempt may use, and how it has exceeded that. */
+  caps: readonly UsageCap[] = []
+  overCap: string | null = null
   /** Its executor has answered; only its end is left to be written. */
   isOver = false
   /** Its end is being written, so a renewal that does not find it means nothing. */

@@ -69,7 +69,7 @@ const enqueuing = {
   adminForCommands: true,
   rehearses: true,
   local: enqueueLocal,
-  errors: ['invalid', 'conflict'],
+  errors: ['invalid', 'conflict', 'quota'],
 } as const
 
 export const enqueue = operation({

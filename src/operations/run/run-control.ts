@@ -55,6 +55,7 @@ export const cancel = operation({
 export const retry = operation({
   ...steering,
   verb: 'retry',
+  errors: [...steering.errors, 'quota'],
   defaultTool: 'Make a new run of one that has ended, or put a parked one back in line.',
   says: 'Create a new run from one that has ended, or reset a parked one.',
   request: 'a retry',

@@ -153,6 +153,7 @@ export interface RunMade {
 export const run = operation({
   ...steering,
   verb: 'run',
+  errors: [...steering.errors, 'quota'],
   defaultTool:
     'Run a schedule once now, beside its timing. While a run of it is live its overlap rule decides; force overrides it.',
   says: 'Run a schedule once now, beside its timing; while another run is live, its overlap rule applies.',

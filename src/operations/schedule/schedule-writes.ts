@@ -58,7 +58,7 @@ const writing = {
   takes: ['name'],
   output: scheduleWritten,
   show: { load: async () => (await import('./show-written.ts')).showScheduleWritten },
-  errors: ['invalid', 'not-found', 'conflict'],
+  errors: ['invalid', 'not-found', 'conflict', 'quota'],
   doors: everyDoor,
 } as const
 

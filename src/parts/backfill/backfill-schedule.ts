@@ -203,7 +203,7 @@ function* make(
     if (isSerial) behind = row.id
     return row
   })
-  yield* writeRuns(rows)
+  yield* writeRuns(rows, { context, now, over: 'refused' })
   yield* listLiveRuns(rows.map(({ id }) => ({ ns: schedule.ns, scheduleId: schedule.id, id })))
   const isHeld = setsAside(schedule, now)
   const keptOf = ({ waitsFor }: RunRow) => (isHeld ? 'held' : waitsFor === null ? null : 'overlap')

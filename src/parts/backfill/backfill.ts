@@ -59,7 +59,7 @@ export const backfill = operation({
   scope: 'operate',
   rehearses: true,
   takes: ['name'],
-  errors: ['invalid', 'not-found'],
+  errors: ['invalid', 'not-found', 'quota'],
   doors: everyDoor,
   input: z.strictObject({
     name: scheduleName,

@@ -96,7 +96,7 @@ export const apply = operation({
   }),
   takes: [],
   output: configWritten,
-  errors: ['invalid', 'conflict'],
+  errors: ['invalid', 'conflict', 'quota'],
   doors,
   examples: [
     {

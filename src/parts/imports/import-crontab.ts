@@ -51,7 +51,7 @@ export const importCrontab = operation({
   }),
   takes: ['text'],
   output: imported,
-  errors: ['invalid', 'conflict'],
+  errors: ['invalid', 'conflict', 'quota'],
   persons: true,
   doors: {
     library: true,

@@ -42,7 +42,7 @@ export const importWorkflow = operation({
   }),
   takes: [],
   output: imported,
-  errors: ['invalid', 'conflict'],
+  errors: ['invalid', 'conflict', 'quota'],
   doors: everyDoor,
   show: { load: async () => (await import('./show.ts')).showImported },
   examples: [

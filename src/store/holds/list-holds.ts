@@ -22,7 +22,7 @@ const findOn = both(
   `select ${columns} ${notEnded} and (h.scope = 'namespace' or h.scope = 'queue' and h.subject = $3
     or h.scope = 'kind' and h.subject in ($4, $5) or h.scope = 'schedule' and h.subject = $6
     or h.scope = 'key' and h.subject = $7 or h.scope = 'calendar' and h.subject = $8
-    or h.scope = 'account' and h.subject = $9) order by h.id`,
+    or h.scope = 'account' and h.subject = $9 or h.scope = 'occurrences' and cast($10 as int) = 1) order by h.id`,
 )
 const findOfKeys = both(
   'holds find of keys',
@@ -60,7 +60,7 @@ export function* holdsOn({ ns }: StoreContext, work: Holdable): Step<Hold[]> {
   const lane = kind === undefined || name === undefined ? null : `${kind}/${name}`
   const now = yield* clockNow()
   const subjects = [queue, kind, lane, schedule, key, calendar, account].map((subject) => subject ?? null)
-  return (yield* all(findOn, ns, now, ...subjects)).map(holdOf)
+  return (yield* all(findOn, ns, now, ...subjects, work.isOccurrence === true ? 1 : 0)).map(holdOf)
 }
 
 /** The holds on a queue or on runs in it that have not ended, with the names of held schedules. */

@@ -87,8 +87,9 @@ export function* auditHold(context: StoreContext, verb: string, hold: Hold, acto
 
 function checkHold({ scope, subject, from, until, reason, note, actor }: NewHold): void {
   checkChoice(scope, 'scope', holdScopes)
-  if (scope === 'namespace' ? subject !== '' : checkText(subject, 'subject', keyLengthMax) === '') {
-    throw invalid('subject', `is ${JSON.stringify(subject)}`, 'empty for the namespace')
+  const isOnAll = scope === 'namespace' || scope === 'occurrences'
+  if (isOnAll ? subject !== '' : checkText(subject, 'subject', keyLengthMax) === '') {
+    throw invalid('subject', `is ${JSON.stringify(subject)}`, 'empty for the namespace and all occurrences')
   }
   // Under such a hold due schedules stay due, and `fireDue` checks it per namespace only.
   if (reason.firing === 'nothing' && scope !== 'namespace')

@@ -3,6 +3,7 @@ import type { NewRun } from '../port.ts'
 import { clockOr, dialects, eachAhead, eachAlone, type Request, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { needColumns, needName } from './lane-row.ts'
+import { countsRuns } from './run-quota.ts'
 import type { RunRow } from './run-row.ts'
 
 /**
@@ -14,7 +15,7 @@ export const enqueuePlainly = dialects('enqueue plainly', {
   postgres: `with lane as materialized (
       select q.ns, q.id as queue_id, q.policy_version, n.id as need_id, ${clockOr('$7')} as now
       from belfry.queue q join belfry.need n on n.ns = q.ns and n.kind = $3 and n.name = $4 and n.account = $5 and n.calendar = $6
-      where q.ns = $1 and q.name = $2 and q.deleted_at is null),
+      where q.ns = $1 and q.name = $2 and q.deleted_at is null and ${countsRuns('$1')} = 0),
     made as (
       insert into belfry.run (id, ns, queue_id, need_id, priority, enqueued_at, due_at, source, deadline, repeatable,
         on_exhausted, policy_version, target, payload, options)

@@ -166,7 +166,10 @@ function* enqueueFully(
     accepted.push({ queue, row, reason, attempts })
     answers.set(id, { created: true, id: formatId('run', id), ...(created.has(queue.name) && { queueCreated: true }) })
   }
-  yield* writeRuns(accepted.map(({ row }) => row))
+  yield* writeRuns(
+    accepted.map(({ row }) => row),
+    { context, now, over: 'refused' },
+  )
   yield* admit(
     now,
     accepted

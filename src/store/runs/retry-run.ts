@@ -103,7 +103,7 @@ function* makeRun(context: StoreContext, retried: First, work: Work, schedule: S
     policyVersion: queue.policy_version as number,
     decision: null,
   }
-  yield* writeRuns([row])
+  yield* writeRuns([row], { context, now, over: 'refused' })
   const keyLimit = readPolicy(queue.policy as string)?.maxConcurrentPerKey ?? null
   const arrival = arrivalOf(row)
   yield* admit(now, [{ ...arrival, eligible: arrival.eligible ?? joined.eligible, kept: joined.kept, keyLimit }])

@@ -8,6 +8,7 @@ import type { Fired } from '../port.ts'
 import { admit } from '../runs/admit.ts'
 import { cancelRuns } from '../runs/cancel-runs.ts'
 import { arrivalOf } from '../runs/enqueue.ts'
+import { countsRuns, type RunRoom, roomsOf } from '../runs/run-quota.ts'
 import { type RunRow, writeRuns } from '../runs/run-row.ts'
 import { all, clockOr, dialects, freshIds, type Row, runEach, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
@@ -27,7 +28,7 @@ type Turn = TurnOf<ScheduleRow>
  * due. Each row has the clock by which it is due, which saves PostgreSQL a round trip.
  */
 const dueRows = (now: string) => `select ${columnsOf('schedule', 's')}, (select ${now}) as now,
-  ${anySkips('s.ns')} as skips from belfry.schedule s
+  ${anySkips('s.ns')} as skips, ${countsRuns('s.ns')} as counts from belfry.schedule s
   where s.wake_at <= (select ${now}) and s.wake_at is not null
   and not ${stopsFiring({ ns: 's.ns', now: `(select ${now})` })}`
 const oldestFirst = 'order by s.wake_at, s.id limit $2'
@@ -62,8 +63,10 @@ export function* fireDue(context: StoreContext, { limit }: { limit: number }): S
     postponeUnread,
     unread.map(({ row }) => [row.id as number, now + brokenAgainMs]),
   )
-  const skipped = found.some(({ skips }) => skips !== null) ? yield* skipReasonsOf(due, now) : noReasons
-  const { fired, after } = yield* fireSchedules(context, now, due, skipped)
+  const reasons = found.some(({ skips }) => skips !== null) ? yield* skipReasonsOf(due, now) : none.reasons
+  const counted = found.flatMap(({ ns, counts }) => (counts === 1 ? [ns as number] : []))
+  const rooms = counted.length === 0 ? none.rooms : yield* roomsOf(context, counted, now)
+  const { fired, after } = yield* fireSchedules(context, now, due, { reasons, rooms })
   const more = found.length === limit || after.size < due.length || [...after.values()].some((row) => isDue(row, now))
   const own = unread.filter(({ row }) => row.ns === context.ns)
   const broken = [...own.map(({ row, error }) => ({ schedule: row.name as string, error })), ...fired.broken]
@@ -112,17 +115,23 @@ export interface FiredSchedules {
   readonly after: ReadonlyMap<number, ScheduleRow>
 }
 
-const noReasons: ReadonlyMap<number, string> = new Map()
+/** What keeps occurrences from becoming runs: the reason, by schedule, and how many runs may be made, by namespace. */
+interface Kept {
+  readonly reasons: ReadonlyMap<number, string>
+  readonly rooms: ReadonlyMap<number, RunRoom>
+}
 
-/** Fires locked schedules, with one statement per kind of write. `skipped` has those whose occurrences end without a run. */
+const none: Kept = { reasons: new Map(), rooms: new Map() }
+
+/** Fires locked schedules, with one statement per kind of write. Occurrences that are kept end without a run. */
 export function* fireSchedules(
   context: StoreContext,
   now: number,
   rows: readonly ScheduleRow[],
-  skipped = noReasons,
+  kept = none,
 ): Step<FiredSchedules> {
   const asked = yield* askForWork(rows)
-  const { taken, broken } = yield* turnsOf(context, now, rows, skipped)
+  const { taken, broken } = yield* turnsOf(context, now, rows, kept)
   const turns = yield* spreadCatchUp(now, bounded(taken))
   for (const turn of turns) if (turn.releases) yield* releaseRuns(now, turn.row)
   const firing = turns.filter(({ fires }) => fires.length > 0)
@@ -135,7 +144,7 @@ export function* fireSchedules(
   const batches = new Map<Turn, RunRow[]>()
   for (const turn of firing) batches.set(turn, runsOf(turn, work, now, ids.splice(0, turn.fires.length)))
   const held = new Set(firing.flatMap(({ row }) => (row.heldBy === null ? [] : [row.id])))
-  const written = yield* makeRuns(now, [...batches.values()].flat(), work, held)
+  const written = yield* makeRuns(context, now, [...batches.values()].flat(), { work, held })
 
   yield* writeLedger(
     now,
@@ -174,21 +183,17 @@ interface Turns {
 }
 
 /** Runs that a new one replaces end first; schedules that their ends change are read again before the turn. */
-function* turnsOf(
-  context: StoreContext,
-  now: number,
-  rows: readonly ScheduleRow[],
-  skipped: ReadonlyMap<number, string>,
-): Step<Turns> {
+function* turnsOf(context: StoreContext, now: number, rows: readonly ScheduleRow[], kept: Kept): Step<Turns> {
   const live = yield* liveRunsOf(rows.map(({ id }) => id))
-  const { taken, broken } = allTurns(rows, now, live, skipped)
+  const { taken, broken } = allTurns(rows, now, live, kept)
   const replaced = new Set(taken.filter(({ cancels }) => cancels).map(({ row }) => row.id))
   if (replaced.size === 0) return { taken, broken }
   for (const row of rows) {
     if (replaced.has(row.id)) yield* cancelRuns(context, now, row, { reason: 'replaced', leased: true })
   }
   const fresh = yield* lockSchedules([...replaced], { wait: true })
-  const again = allTurns([...fresh.values()], now, yield* liveRunsOf([...replaced]), skipped)
+  // They have their room.
+  const again = allTurns([...fresh.values()], now, yield* liveRunsOf([...replaced]), { ...kept, rooms: none.rooms })
   return {
     taken: [...taken.filter(({ row }) => !replaced.has(row.id)), ...again.taken],
     broken: [...broken, ...again.broken],
@@ -200,14 +205,18 @@ function allTurns(
   rows: readonly ScheduleRow[],
   now: number,
   live: ReadonlyMap<number, LiveRunRow[]>,
-  skipped: ReadonlyMap<number, string>,
+  { reasons, rooms }: Kept,
 ): Turns {
   const taken: Turn[] = []
   const broken: { row: ScheduleRow; error: Error }[] = []
   for (const row of rows) {
     try {
       refuseUnfit(row)
-      taken.push(takeTurn(row, now, live.get(row.id) ?? [], skipped.get(row.id)))
+      const turn = takeTurn(row, now, live.get(row.id) ?? [], reasons.get(row.id))
+      const room = rooms.get(row.ns)
+      const isKept = room !== undefined && turn.fires.length > room.left
+      if (room !== undefined && !isKept) room.left -= turn.fires.length
+      taken.push(isKept ? takeTurn(row, now, live.get(row.id) ?? [], room.outcome) : turn)
     } catch (error) {
       broken.push({ row, error: error as Error })
     }
@@ -242,12 +251,12 @@ function runsOf({ row, fires }: Turn, work: ReadonlyMap<number, Work>, now: numb
 
 /** Writes runs and gives each its place; those of held schedules go aside. Returns the runs that did not exist before. */
 function* makeRuns(
+  context: StoreContext,
   now: number,
   runs: readonly RunRow[],
-  work: ReadonlyMap<number, Work>,
-  held: ReadonlySet<number>,
+  { work, held }: { readonly work: ReadonlyMap<number, Work>; readonly held: ReadonlySet<number> },
 ): Step<Set<number>> {
-  const written = yield* writeRuns(runs)
+  const written = yield* writeRuns(runs, { context, now, over: 'made' })
   const made = runs.filter(({ id }) => written.has(id))
   yield* listLiveRuns(made.map(({ ns, scheduleId, id }) => ({ ns, scheduleId: scheduleId as number, id })))
   yield* admit(

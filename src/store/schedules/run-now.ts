@@ -99,7 +99,7 @@ function* make(
     decision: null,
     payload,
   })
-  yield* writeRuns([row])
+  yield* writeRuns([row], { context, now, over: 'refused' })
   yield* listLiveRuns([{ ns: schedule.ns, scheduleId: schedule.id, id }])
   const isHeld = setsAside(schedule, now)
   const kept = isHeld ? 'held' : waitsFor === null ? null : 'overlap'

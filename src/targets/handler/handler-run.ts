@@ -22,7 +22,7 @@ export interface HandlerRun<Payload = unknown> {
   readonly idempotencyKey: string
   /** W3C trace context of this attempt, for its calls. */
   readonly traceparent: string
-  /** Aborted by timeout, cancel, a lost lease and a forced stop; the reason names which. */
+  /** Aborted by timeout, cancel, a lost lease, a forced stop and a spent budget; the reason names which. */
   readonly signal: AbortSignal
   /**
    * Yields to the event loop, and throws `RunStopped` when the run has been stopped meanwhile. Call it now and then in a long

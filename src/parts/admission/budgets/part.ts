@@ -3,10 +3,13 @@ import type { Begin } from '../../../engine/part.ts'
 import type { Part } from '../../../part.ts'
 import type { Lease } from '../../../store/port.ts'
 import { tables } from './0022-budgets.ts'
+import { quotaTables } from './0026-quotas.ts'
 import { budgetReason } from './budget-hold.ts'
 import { workOf } from './budget-scope.ts'
 import { budgetSection } from './budget-section.ts'
 import { budgetOperations } from './budget-verbs.ts'
+import { namespaceOperations } from './namespace-verbs.ts'
+import { countMade, quotaReason, refuseBeyondQuota, runsLeft } from './quota.ts'
 import { reserveBudgets } from './reserve-budget.ts'
 import { settleEnds } from './settle-ends.ts'
 import { sweepReservations, sweepUsage } from './sweep-budgets.ts'
@@ -15,14 +18,27 @@ import { usage } from './usage-field.ts'
 /** Budgets: what may be spent in a period. A run reserves before it starts, and settles when it ends. */
 export const budgets = {
   name: 'budgets',
-  migrations: [tables],
+  migrations: [tables, quotaTables],
   fields: { schedule: { usage }, run: { usage } },
   begins,
   ended: settleEnds,
   config: [budgetSection],
   sweeps: [sweepUsage, sweepReservations],
-  holdReasons: { budget: budgetReason },
+  quota: { left: runsLeft, made: countMade },
+  written: refuseBeyondQuota,
+  holdReasons: { budget: budgetReason, quota: quotaReason },
   nouns: {
+    namespace: {
+      says: 'Namespaces: the tenants of a store, and what each may have.',
+      plural: 'namespaces',
+      operations: namespaceOperations,
+      otherWords: {
+        namespaces: 'namespace list',
+        'namespace ls': 'list',
+        'namespace get': 'show',
+        quota: 'namespace list',
+      },
+    },
     budget: {
       says: 'What may be spent in a period: runs, tokens, money, runtime.',
       plural: 'budgets',
@@ -50,7 +66,7 @@ async function begins(lease: Lease, { store }: EngineContext): Promise<Begin> {
     case 'none':
       return { go: true }
     case 'reserved':
-      return { go: true, isWatched: true }
+      return { go: true, isWatched: true, caps: reserved.caps }
     case 'lost':
       return { defer: { until: 0, reason: 'its lease is over' } }
     case 'short':

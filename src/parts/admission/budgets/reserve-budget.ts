@@ -13,6 +13,7 @@ import {
   wanted,
 } from '../../../core/budget/budget.ts'
 import { parseId } from '../../../core/id.ts'
+import type { UsageCap } from '../../../core/run/usage.ts'
 import { all, both, clockNow, dialects, one, runEach, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { heldFor } from './budget-hold.ts'
@@ -49,19 +50,11 @@ export interface Reserving {
   readonly work: Omit<BudgetWork, 'schedule'>
 }
 
-/** What may still be used by a run, over all its attempts: the tightest of its budgets per run. */
-export interface RunCap {
-  readonly budget: string
-  readonly tokens?: number | undefined
-  readonly money?: { readonly amount: number; readonly currency: string } | undefined
-  readonly runtimeMs?: number | undefined
-}
-
 export type Reserved =
   | { readonly answer: 'none' }
   /** The lease is another worker's, or over. */
   | { readonly answer: 'lost' }
-  | { readonly answer: 'reserved'; readonly caps: readonly RunCap[] }
+  | { readonly answer: 'reserved'; readonly caps: readonly UsageCap[] }
   /** `until`: when it is worth asking again; null: never. */
   | { readonly answer: 'short'; readonly budget: string; readonly resource: Resource; readonly until: number | null }
 
@@ -186,17 +179,12 @@ export function* save(
   return new Set(saved.flatMap(({ id, holdId }) => (holdId === null ? [] : [id])))
 }
 
-function capOf({ budget: { name, terms }, state }: Asked): RunCap[] {
+/** What a budget per run leaves for this attempt. */
+function capOf({ budget: { name, terms }, state }: Asked): UsageCap[] {
   if (terms.per !== 'run') return []
   const { limits, currency = '' } = terms
   const rest = (each: Resource) => (limits[each] === undefined ? undefined : limits[each] - state.used[each])
   const money = rest('money')
-  return [
-    {
-      budget: name,
-      tokens: rest('tokens'),
-      money: money === undefined ? undefined : { amount: money, currency },
-      runtimeMs: rest('runtimeMs'),
-    },
-  ]
+  const amount = money === undefined ? undefined : { amount: money, currency }
+  return [{ by: `budget ${name}`, tokens: rest('tokens'), money: amount }]
 }

@@ -14,6 +14,8 @@ const ofLanes = (where: string) => (join: Joins) =>
 /** The runs that wait under a hold, by its scope; $2 is its subject. */
 const counts: Readonly<Record<HoldScope, Statement>> = {
   namespace: both('admission count namespace', ({ join }) => ofLanes(`$2 = ''`)(join)),
+  // No run waits for it.
+  occurrences: both('admission count occurrences', `select 0 as runs from belfry.namespace where id = $1 and $2 = ''`),
   queue: both('admission count queue', ({ join }) => ofLanes('q.name = $2')(join)),
   kind: both('admission count kind', ({ join }) => ofLanes(`(n.kind = $2 or n.kind || '/' || n.name = $2)`)(join)),
   calendar: both('admission count calendar', ({ join }) => ofLanes('n.calendar = $2')(join)),

@@ -34,7 +34,7 @@ export const fire = operation({
   }),
   takes: ['name'],
   output: eventTaken,
-  errors: ['invalid', 'not-found'],
+  errors: ['invalid', 'not-found', 'quota'],
   doors: everyDoor,
   show: showEventTaken,
   examples: [

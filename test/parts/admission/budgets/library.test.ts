@@ -104,6 +104,50 @@ describe('what a run used', () => {
   })
 })
 
+describe('a budget per run', () => {
+  it('stops a handler that reports more, while it runs', async () => {
+    const belfry = await open()
+    let steps = 0
+    belfry.handle('ask', async (run) => {
+      for (; steps < 100; steps++) {
+        run.usage({ tokensOut: 40 })
+        await run.heartbeat()
+      }
+    })
+    expect(await belfry.budgets.put({ name: 'each', for: 'kind=handler/ask', per: 'run', tokens: 100 })).toMatchObject({
+      enforced: 'while-running',
+      until: null,
+    })
+    const { id } = await belfry.runs.enqueue({ target: { handler: 'ask' }, attempts: 5 })
+    await belfry.start()
+    const { status, parked } = await belfry.runs.wait(id)
+    expect([status, parked?.reason]).toEqual([
+      'parked',
+      'budget each: it has used 120 tokens, and may use 100 (not retryable)',
+    ])
+    expect(steps).toBe(2)
+  })
+
+  it('lets a handler that finished all the same stand', async () => {
+    const belfry = await open()
+    belfry.handle('ask', (run) => {
+      run.usage({ money: { amount: 2_000_000, currency: 'USD' } })
+      return 'done'
+    })
+    await belfry.budgets.put({ name: 'each', for: 'kind=handler/ask', per: 'run', money: '1USD' })
+    const { id } = await belfry.runs.enqueue({ target: { handler: 'ask' } })
+    await belfry.start()
+    expect(await belfry.runs.wait(id)).toMatchObject({ status: 'completed', result: { value: 'done' } })
+  })
+
+  it('of a kind whose answers report is enforced after each attempt, and says so', async () => {
+    const belfry = await open()
+    const put = (kind: string) => belfry.budgets.put({ name: kind, for: kind, per: 'run', tokens: 100 })
+    expect(await put('kind=command')).toMatchObject({ enforced: 'after-each-attempt' })
+    expect(await put('namespace')).toMatchObject({ enforced: 'where-usage-streams' })
+  })
+})
+
 describe('wrong input', () => {
   it.each([
     [{ money: '40' }, ['money names no currency']],

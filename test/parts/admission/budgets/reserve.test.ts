@@ -266,7 +266,7 @@ onEachDatabase('budgets', (scene) => {
   it('a budget per run counts all attempts of a run, and forgets them with it', async () => {
     await put('b', 'queue=default', { per: 'run', limits: { tokens: 100, runs: 3 } })
     const first = await leased()
-    expect(await reserve(first)).toMatchObject({ answer: 'reserved', caps: [{ budget: 'b', tokens: 100 }] })
+    expect(await reserve(first)).toMatchObject({ answer: 'reserved', caps: [{ by: 'budget b', tokens: 100 }] })
     await end(first, { kind: 'failed', reason: 'r' }, { tokensIn: 60 })
     scene().clock.now = startAt + 60_000
     const [second] = await scene().lease()

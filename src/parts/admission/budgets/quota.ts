@@ -1,0 +1,204 @@
+import { periodAt, type Stretch } from '../../../core/budget/period.ts'
+import { cron } from '../../../core/cron/cron.ts'
+import { formatDuration } from '../../../core/duration.ts'
+import { BelfryError } from '../../../core/error.ts'
+import type { HoldReason } from '../../../core/hold-reason.ts'
+import type { ScheduleSpec } from '../../../core/schedule/schedule-spec.ts'
+import { invalid } from '../../../store/check.ts'
+import { liftHold } from '../../../store/holds/lift-hold.ts'
+import { putHold } from '../../../store/holds/put-hold.ts'
+import type { RunRoom } from '../../../store/runs/run-quota.ts'
+import { both, clockNow, dialects, one, type Row, run, type Step } from '../../../store/statement.ts'
+import type { StoreContext } from '../../../store/store-context.ts'
+
+/** What a namespace may have; what is absent is not limited. `tokensPerMonth` is a budget of the namespace. */
+export interface QuotaSpec {
+  /** The time zone of its months. */
+  readonly zone: string
+  readonly schedulesMax?: number
+  readonly everyMinMs?: number
+  readonly runsPerMonth?: number
+}
+
+export interface Quota {
+  /** The name of the namespace. */
+  readonly namespace: string
+  readonly spec: QuotaSpec
+  /** The hold that it has put, and the beginning of the month that this is for. */
+  readonly holdId: string | null
+  readonly heldFrom: number | null
+}
+
+const found = `select n.name as namespace, q.spec, q.hold_id, q.held_from from belfry.quota q
+  join belfry.namespace n on n.id = q.ns where q.ns = $1`
+const findQuotaOf = both('quota find', found)
+const lockQuotaOf = dialects('quota lock', { sqlite: found, postgres: `${found} for no key update of q` })
+const findCount = both('quota find count', 'select made from belfry.run_count where ns = $1 and from_at = $2')
+const raiseCount = both(
+  'quota raise count',
+  `insert into belfry.run_count (ns, from_at, made) values ($1, $2, $3)
+    on conflict (ns, from_at) do update set made = run_count.made + excluded.made returning made`,
+)
+const saveHold = both('quota save hold', 'update belfry.quota set hold_id = $2, held_from = $3 where ns = $1')
+/** A finished schedule keeps its row for its history. */
+const countSchedules = both(
+  'quota count schedules',
+  `select (select count(*) from belfry.schedule where ns = $1 and deleted_at is null and is_done = 0 and name <> $2) as others,
+    (select 1 from belfry.schedule where ns = $1 and deleted_at is null and name = $2 limit 1) as before`,
+)
+
+const author = 'quota'
+
+/** The runs of a month are used up. Made runs start; what would be made is not. */
+export const quotaReason: HoldReason = {
+  code: 'quota',
+  firing: 'skips',
+  says: 'The namespace has made all runs of its month: occurrences end as skipped, and nothing can be enqueued.',
+  unblocks: 'The next month, or a higher `runsPerMonth` by `belfry namespace set`.',
+  sentence: ({ note }) => note ?? 'The namespace has made all runs of its month.',
+  lift: ({ by }) => ({
+    what: 'Raise the quota of the namespace.',
+    words: ['namespace', 'set', by.slice(author.length + 1), '--runs-per-month', 'N'],
+  }),
+}
+
+export function* findQuota(ns: number): Step<Quota | null> {
+  return quotaOf(yield* one(findQuotaOf, ns))
+}
+
+function* lockQuota({ ns }: StoreContext): Step<Quota | null> {
+  return quotaOf(yield* one(lockQuotaOf, ns))
+}
+
+function quotaOf(row: Row | undefined): Quota | null {
+  if (row === undefined) return null
+  return {
+    namespace: row.namespace as string,
+    spec: JSON.parse(row.spec as string) as QuotaSpec,
+    holdId: row.hold_id as string | null,
+    heldFrom: row.held_from as number | null,
+  }
+}
+
+export function monthAt({ zone }: QuotaSpec, now: number): Stretch {
+  return periodAt({ per: 'month', zone, at: now }) as Stretch
+}
+
+/** How many runs a namespace has made in a month. */
+export function* runsMade(ns: number, { from }: Stretch): Step<number> {
+  return Number((yield* one<{ made: number }>(findCount, ns, from))?.made ?? 0)
+}
+
+/** How many runs the namespace may still make in this month. The quota stays locked, so that no other step makes them. */
+export function* runsLeft(context: StoreContext, now: number): Step<RunRoom | null> {
+  const quota = yield* lockQuota(context)
+  const max = quota?.spec.runsPerMonth
+  if (quota === null || max === undefined) return null
+  const made = yield* runsMade(context.ns, monthAt(quota.spec, now))
+  return { left: Math.max(0, max - made), outcome: quotaReason.code }
+}
+
+/** Counts runs that were made; the one that makes the last of a month keeps occurrences from becoming more. Deletes do not lower the count. */
+export function* countMade(context: StoreContext, now: number, runs: number): Step<BelfryError | null> {
+  const quota = yield* lockQuota(context)
+  const max = quota?.spec.runsPerMonth
+  if (quota === null || max === undefined) return null
+  const month = monthAt(quota.spec, now)
+  const row = yield* one<{ made: number }>(raiseCount, context.ns, month.from, runs)
+  const made = Number(row?.made ?? runs)
+  if (made >= max) yield* holdOccurrences(context, quota, month)
+  return made > max ? usedUp(quota, { made: made - runs, runs, max, month, now }) : null
+}
+
+/** Puts or lifts the hold of a quota as it is now. */
+export function* turnQuota(context: StoreContext, quota: Quota, now: number): Step<void> {
+  const month = monthAt(quota.spec, now)
+  const { runsPerMonth } = quota.spec
+  const isUsedUp = runsPerMonth !== undefined && (yield* runsMade(context.ns, month)) >= runsPerMonth
+  if (quota.holdId !== null) yield* liftHold(context, quota.holdId, { actor: actorOf(quota) })
+  yield* run(saveHold, context.ns, null, null)
+  if (isUsedUp) yield* holdOccurrences(context, { ...quota, heldFrom: null }, month)
+}
+
+function actorOf({ namespace }: Quota) {
+  return { name: `${author} ${namespace}`, door: author }
+}
+
+/** The hold of an older month has ended by itself. */
+function* holdOccurrences(context: StoreContext, quota: Quota, { from, until }: Stretch): Step<void> {
+  if (quota.heldFrom === from) return
+  const note = `The namespace has made the ${quota.spec.runsPerMonth} runs of its month.`
+  const wanted = { scope: 'occurrences', subject: '', until, reason: quotaReason, note, actor: actorOf(quota) } as const
+  const put = yield* putHold(context, wanted)
+  if (put.answer === 'put') yield* run(saveHold, context.ns, put.hold.id, from)
+}
+
+interface UsedUp {
+  readonly made: number
+  readonly runs: number
+  readonly max: number
+  readonly month: Stretch
+  readonly now: number
+}
+
+function usedUp({ namespace }: Quota, { made, runs, max, month, now }: UsedUp): BelfryError {
+  const wanted = runs === 1 ? 'another run' : `${runs} more runs`
+  return new BelfryError(
+    'quota',
+    `Namespace ${namespace} has made ${made} of the ${max} runs of its month, and cannot make ${wanted}.`,
+    {
+      hint: `The next month begins at ${new Date(month.until).toISOString()}. To raise the quota: \`belfry namespace set ${namespace}\`.`,
+      details: {
+        runsPerMonth: max,
+        made,
+        resetAt: new Date(month.until).toISOString(),
+        retryAfterMs: month.until - now,
+      },
+    },
+  )
+}
+
+/** Refuses a schedule beyond what its namespace may have, in the transaction that writes it. */
+export function* refuseBeyondQuota(context: StoreContext, said: object): Step<void> {
+  if (!('timing' in said)) return
+  const quota = yield* findQuota(context.ns)
+  if (quota === null) return
+  const { schedulesMax, everyMinMs } = quota.spec
+  const { name, timing } = said as ScheduleSpec
+  if (everyMinMs !== undefined) refuseTooOften(timing, everyMinMs, yield* clockNow())
+  if (schedulesMax === undefined) return
+  const counts = yield* one<{ others: number; before: number | null }>(countSchedules, context.ns, name)
+  if (counts?.before !== null || Number(counts.others) < schedulesMax) return
+  const message = `Namespace ${quota.namespace} has ${counts.others} of ${schedulesMax} schedules, and cannot have another.`
+  throw new BelfryError('quota', message, {
+    hint: `Delete one, or raise the quota: \`belfry namespace set ${quota.namespace}\`.`,
+    details: { schedulesMax },
+  })
+}
+
+/** So many neighbours of a cron are compared: those of more than a week, where it fires every hour. */
+const firingsCompared = 200
+
+function refuseTooOften(timing: ScheduleSpec['timing'], everyMinMs: number, now: number): void {
+  const [field, gapMs] =
+    timing.cron === undefined ? ['every', timing.everyMs] : ['cron', shortestGapMs(timing.cron, timing.zone, now)]
+  if (gapMs === undefined || gapMs === null || gapMs >= everyMinMs) return
+  throw invalid(
+    field as string,
+    `fires every ${formatDuration(gapMs)}`,
+    `at least ${formatDuration(everyMinMs)}, the everyMin of its namespace`,
+  )
+}
+
+function shortestGapMs(expression: string, zone: string, now: number): number | null {
+  const calendar = cron(expression, zone)
+  let shortest: number | null = null
+  let last = calendar.next(now)
+  for (let count = 0; last !== null && count < firingsCompared; count++) {
+    const following = calendar.next(last)
+    if (following === null) break
+    shortest = Math.min(shortest ?? Number.POSITIVE_INFINITY, following - last)
+    last = following
+  }
+  return shortest
+}

@@ -1,0 +1,175 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Belfry } from '../../../../src/index.ts'
+import { listNamespaces, setNamespace } from '../../../../src/parts/admission/budgets/namespaces.ts'
+import { listHolds } from '../../../../src/store/holds/list-holds.ts'
+import { enqueue } from '../../../../src/store/runs/enqueue.ts'
+import { fireDue } from '../../../../src/store/schedules/fire-due.ts'
+import { putSchedule } from '../../../../src/store/schedules/put-schedule.ts'
+import { runNow } from '../../../../src/store/schedules/run-now.ts'
+import { errorOf, problemsIn } from '../../../operations/desk.ts'
+import { actor, onEachDatabase, startAt } from '../../../store/scene.ts'
+
+const target = { handler: 'h' }
+const minute = 60_000
+const february = Date.UTC(2026, 1, 1)
+
+onEachDatabase('quotas', (scene) => {
+  const set = (change: Parameters<typeof setNamespace>[2]['change']) => {
+    const { namespace } = scene().context
+    return scene().write((context) => setNamespace(context, namespace, { change, zoneDefault: 'UTC', actor }))
+  }
+  const seen = async () => {
+    const all = await scene().read(listNamespaces)
+    return all.find(({ name }) => name === scene().context.namespace)
+  }
+  const schedule = (name: string, more: object = {}) => {
+    const spec = { name, timing: { cron: '* * * * *', zone: 'UTC' }, target, ...more }
+    return scene().write((context) => putSchedule(context, spec, { mode: 'create', actor }))
+  }
+  const fire = () => scene().write((context) => fireDue(context, { limit: 10 }))
+  const holds = () => scene().read(listHolds)
+
+  it('runs are counted by the step that makes them, and beyond the quota nothing is made', async () => {
+    await set({ runsPerMonth: 3 })
+    await scene().enqueue({ target })
+    const last = await scene().enqueue({ target, dedupeKey: 'd' })
+    await scene().enqueue({ target, dedupeKey: 'd' })
+    expect(await seen()).toMatchObject({ runsMade: 2, runsPerMonth: 3, resetAt: february })
+    const many = scene().write((context) => enqueue(context, [{ target }, { target }]))
+    expect(await errorOf(many)).toMatchObject({
+      code: 'quota',
+      details: { runsPerMonth: 3, made: 2, resetAt: '2026-02-01T00:00:00.000Z', retryAfterMs: february - startAt },
+    })
+    expect(await seen()).toMatchObject({ runsMade: 2 })
+    await scene().enqueue({ target })
+    expect(await errorOf(scene().enqueue({ target }))).toMatchObject({ code: 'quota' })
+    await scene().sql(
+      'delete from belfry.run where id = (select max(id) from belfry.run where ns = $1)',
+      scene().context.ns,
+    )
+    expect(await errorOf(scene().enqueue({ target }))).toMatchObject({ code: 'quota' })
+    expect(last).toMatch(/^r-/)
+  })
+
+  it('made runs start although the quota is used up', async () => {
+    await set({ runsPerMonth: 1 })
+    await scene().enqueue({ target })
+    expect(await holds()).toMatchObject([{ scope: 'occurrences', reason: 'quota', until: february, firing: 'skips' }])
+    expect(await scene().lease()).toHaveLength(1)
+  })
+
+  it('occurrences beyond the quota end skipped, never more than it allows in one step, and a raise lets them fire at once', async () => {
+    await set({ runsPerMonth: 3 })
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await schedule(name)
+    scene().clock.now = startAt + minute
+    const fired = await fire()
+    expect(fired.runs).toHaveLength(3)
+    expect(fired.skipped.map(({ reason }) => reason)).toEqual(['quota', 'quota'])
+    expect(await seen()).toMatchObject({ runsMade: 3 })
+    for (const { runId, ...lease } of await scene().lease()) await scene().end({ runId, ...lease } as never)
+    scene().clock.now = startAt + 2 * minute
+    expect(await fire()).toMatchObject({ runs: [], skipped: Array(5).fill({ reason: 'quota' }) })
+    await set({ runsPerMonth: 10 })
+    expect(await holds()).toEqual([])
+    scene().clock.now = startAt + 3 * minute
+    expect((await fire()).runs).toHaveLength(5)
+  })
+
+  it('the next month begins anew', async () => {
+    await set({ runsPerMonth: 1 })
+    await scene().enqueue({ target })
+    scene().clock.now = february
+    await scene().enqueue({ target })
+    expect(await seen()).toMatchObject({ runsMade: 1 })
+    expect(await errorOf(scene().enqueue({ target }))).toMatchObject({ code: 'quota' })
+    expect((await holds()).filter(({ until }) => (until ?? 0) > february)).toHaveLength(1)
+  })
+
+  it('a run by hand counts, and is refused beyond the quota', async () => {
+    await schedule('a', { overlap: 'allow' })
+    await set({ runsPerMonth: 1 })
+    const now = () => scene().write((context) => runNow(context, 'a', { actor } as never))
+    expect(await now()).toMatchObject({ answer: 'created' })
+    expect(await errorOf(now())).toMatchObject({ code: 'quota' })
+  })
+
+  it('a namespace has as many schedules as it may have', async () => {
+    await schedule('a')
+    await schedule('b')
+    await set({ schedulesMax: 2 })
+    expect(await errorOf(schedule('c'))).toMatchObject({ code: 'quota', details: { schedulesMax: 2 } })
+    await set({ schedulesMax: 1 })
+    const changed = { name: 'a', timing: { cron: '0 * * * *', zone: 'UTC' }, target } as const
+    expect(await scene().write((context) => putSchedule(context, changed, { mode: 'put', actor }))).toMatchObject({
+      answer: 'updated',
+    })
+    await set({ schedulesMax: null })
+    await schedule('c')
+    expect(await seen()).toMatchObject({ schedules: 3, schedulesMax: null })
+  })
+
+  it('a schedule fires no more often than its namespace allows', async () => {
+    await set({ everyMinMs: 5 * minute })
+    expect(await problemsIn(schedule('a'))).toMatchObject([{ field: 'cron', problem: 'fires every 1m' }])
+    expect(await problemsIn(schedule('a', { timing: { everyMs: 4 * minute } }))).toMatchObject([{ field: 'every' }])
+    // Two of its instants are closer than the others.
+    expect(await problemsIn(schedule('a', { timing: { cron: '0,59 * * * *', zone: 'UTC' } }))).toHaveLength(1)
+    await schedule('a', { timing: { everyMs: 5 * minute } })
+    await schedule('b', { timing: { cron: '*/5 * * * *', zone: 'UTC' } })
+    await schedule('c', { timing: {} })
+  })
+
+  it('tokens of a month are a budget of the namespace', async () => {
+    await set({ tokensPerMonth: 1_000, zone: 'Europe/Paris' })
+    expect(await seen()).toMatchObject({
+      tokensPerMonth: 1_000,
+      tokensUsed: 0,
+      zone: 'Europe/Paris',
+      resetAt: february - 3_600_000,
+    })
+    await set({ schedulesMax: 5 })
+    expect(await seen()).toMatchObject({ tokensPerMonth: 1_000, schedulesMax: 5 })
+    await set({ tokensPerMonth: null })
+    expect(await seen()).toMatchObject({ tokensPerMonth: null, schedulesMax: 5 })
+  })
+})
+
+describe('a namespace', () => {
+  async function open(): Promise<Belfry> {
+    const belfry = await Belfry.open({ store: 'memory:', log: false })
+    onTestFinished(() => belfry.close())
+    return belfry
+  }
+
+  it('is listed with its quotas, and explain names the quota and the command that raises it', async () => {
+    const belfry = await open()
+    await belfry.schedules.put({ name: 'digest', every: '1h', target })
+    await belfry.namespaces.set('default', { runsPerMonth: 1, everyMin: '1m' })
+    await belfry.runs.enqueue({ target })
+    expect(await errorOf(belfry.runs.enqueue({ target }))).toMatchObject({ code: 'quota' })
+    expect(await belfry.namespaces.list()).toMatchObject([
+      { name: 'default', runsMade: 1, everyMinMs: 60_000, schedules: 1 },
+    ])
+    const { notes } = await belfry.schedules.explain('digest')
+    expect(notes.join('\n')).toContain(
+      'The namespace has made the 1 runs of its month. Its occurrences end without a run.',
+    )
+    expect(await belfry.admission.list()).toMatchObject([
+      { on: 'occurrences', reason: 'quota', waiting: 0, lift: 'belfry namespace set default --runs-per-month N' },
+    ])
+    expect(await belfry.namespaces.set('default', { runsPerMonth: null })).toMatchObject({ runsPerMonth: null })
+    await belfry.runs.enqueue({ target })
+  })
+
+  it('refuses wrong quotas and unknown names', async () => {
+    const belfry = await open()
+    const wrong = await problemsIn(
+      belfry.namespaces.set('default', { runsPerMonth: 0, everyMin: '0s', zone: 'Mars' } as never),
+    )
+    expect(wrong.map(({ field }) => field).sort()).toEqual(['everyMin', 'runsPerMonth', 'zone'])
+    expect(await errorOf(belfry.namespaces.set('defualt', { runsPerMonth: 5 }))).toMatchObject({
+      code: 'not-found',
+      hint: 'Did you mean "default"?',
+    })
+  })
+})
