@@ -29,6 +29,31 @@ export const holds: readonly Mutant[] = [
     suites: ['test/parts/holds/under-way.test.ts'],
   },
   {
+    id: 'stop-waits-for-no-lease',
+    hazard:
+      'On PostgreSQL `belfry stop` answers while leases are under way that have not seen it, and work starts after it.',
+    edits: [['parts/holds/stop-verbs.ts stop', 'await store.do(awaitStop, stopping)', '']],
+    suites: ['test/parts/holds/under-way.test.ts'],
+  },
+  {
+    id: 'released-attempt-counts',
+    hazard: 'Work that a person has stopped uses an attempt, and is parked after a few stops.',
+    edits: [['forcedStop', '{ ...counts(run), releases', '{ ...counts(run), attempts: run.attempts + 1, releases']],
+    suites: ['test/parts/holds/stop.test.ts'],
+  },
+  {
+    id: 'stopped-queue-fires',
+    hazard: 'Schedules of a stopped queue, kind or account fire.',
+    edits: [['fireDue', '!stops.stopped.has(id)', 'id > 0']],
+    suites: ['test/parts/holds/stop.test.ts'],
+  },
+  {
+    id: 'stopped-schedules-sleep-on',
+    hazard: 'After a stop on a queue, kind or account its schedules never fire again.',
+    edits: [['endStop', 'endsInSteps(hold) && (yield* wakeSome', 'hold.id === "" && (yield* wakeSome']],
+    suites: ['test/parts/holds/stop.test.ts'],
+  },
+  {
     id: 'held-kind-is-leased-at-once',
     hazard: 'On PostgreSQL a worker that knows its queue is given runs of a kind that is held.',
     edits: [['leaseHead', "\n          and ${laneIsOpen('line.now')}", '']],

@@ -204,6 +204,7 @@ function outcomeAfter({ kind, came, stopped, expect, timeoutMs }: After): Outcom
     case 'lease-lost':
       return { kind: 'unknown', reason: `stopped because its lease could not be renewed in time${stayed}` }
     case 'shutdown':
+    case 'release':
       return { kind: 'forced-stop' }
   }
 }

@@ -4,6 +4,7 @@ import { type Fire, type LiveName, type Turn as TurnOf, takeTurn } from '../../c
 import { checkInteger } from '../check.ts'
 import { stopsFiring } from '../holds/hold-row.ts'
 import { anySkips, skipReasonsOf } from '../holds/skipping-holds.ts'
+import { anyStops, forgetSpans, noStops, postponeStopped, type Stops, stopsOf } from '../holds/stopped-schedules.ts'
 import type { Fired } from '../port.ts'
 import { admit } from '../runs/admit.ts'
 import { cancelRuns } from '../runs/cancel-runs.ts'
@@ -27,7 +28,7 @@ type Turn = TurnOf<ScheduleRow>
  * due. Each row has the clock by which it is due, which saves PostgreSQL a round trip.
  */
 const dueRows = (now: string) => `select ${columnsOf('schedule', 's')}, (select ${now}) as now,
-  ${anySkips('s.ns')} as skips from belfry.schedule s
+  ${anySkips('s.ns')} as skips, ${anyStops('s.ns')} as stops from belfry.schedule s
   where s.wake_at <= (select ${now}) and s.wake_at is not null
   and not ${stopsFiring({ ns: 's.ns', now: `(select ${now})` })}`
 const oldestFirst = 'order by s.wake_at, s.id limit $2'
@@ -62,12 +63,16 @@ export function* fireDue(context: StoreContext, { limit }: { limit: number }): S
     postponeUnread,
     unread.map(({ row }) => [row.id as number, now + brokenAgainMs]),
   )
-  const skipped = found.some(({ skips }) => skips !== null) ? yield* skipReasonsOf(due, now) : noReasons
-  const { fired, after } = yield* fireSchedules(context, now, due, skipped)
-  const more = found.length === limit || after.size < due.length || [...after.values()].some((row) => isDue(row, now))
+  const stops = found.some((row) => row.stops !== null) ? yield* stopsOf(due, now) : noStops
+  yield* postponeStopped(stops)
+  const free = due.filter(({ id }) => !stops.stopped.has(id))
+  const skipped = found.some(({ skips }) => skips !== null) ? yield* skipReasonsOf(free, now) : noReasons
+  const { fired, after } = yield* fireSchedules(context, now, free, { skipped, spans: stops.spans })
+  yield* forgetSpans(due, stops)
+  const more = found.length === limit || after.size < free.length || [...after.values()].some((row) => isDue(row, now))
   const own = unread.filter(({ row }) => row.ns === context.ns)
   const broken = [...own.map(({ row, error }) => ({ schedule: row.name as string, error })), ...fired.broken]
-  return { ...fired, broken, schedules: after.size + unread.length, more }
+  return { ...fired, broken, schedules: after.size + stops.stopped.size + unread.length, more }
 }
 
 /**
@@ -114,15 +119,25 @@ export interface FiredSchedules {
 
 const noReasons: ReadonlyMap<number, string> = new Map()
 
-/** Fires locked schedules, with one statement per kind of write. `skipped` has those whose occurrences end without a run. */
+/** What holds do to schedules that fire, by schedule id. */
+interface UnderHolds {
+  /** Why their occurrences end without a run now. */
+  readonly skipped: ReadonlyMap<number, string>
+  /** When stops that are over kept them from firing. */
+  readonly spans: Stops['spans']
+}
+
+const noHolds: UnderHolds = { skipped: noReasons, spans: noStops.spans }
+
+/** Fires locked schedules, with one statement per kind of write. */
 export function* fireSchedules(
   context: StoreContext,
   now: number,
   rows: readonly ScheduleRow[],
-  skipped = noReasons,
+  holds = noHolds,
 ): Step<FiredSchedules> {
   const asked = yield* askForWork(rows)
-  const { taken, broken } = yield* turnsOf(context, now, rows, skipped)
+  const { taken, broken } = yield* turnsOf(context, now, rows, holds)
   const turns = yield* spreadCatchUp(now, bounded(taken))
   for (const turn of turns) if (turn.releases) yield* releaseRuns(now, turn.row)
   const firing = turns.filter(({ fires }) => fires.length > 0)
@@ -174,21 +189,16 @@ interface Turns {
 }
 
 /** Runs that a new one replaces end first; schedules that their ends change are read again before the turn. */
-function* turnsOf(
-  context: StoreContext,
-  now: number,
-  rows: readonly ScheduleRow[],
-  skipped: ReadonlyMap<number, string>,
-): Step<Turns> {
+function* turnsOf(context: StoreContext, now: number, rows: readonly ScheduleRow[], holds: UnderHolds): Step<Turns> {
   const live = yield* liveRunsOf(rows.map(({ id }) => id))
-  const { taken, broken } = allTurns(rows, now, live, skipped)
+  const { taken, broken } = allTurns(rows, now, live, holds)
   const replaced = new Set(taken.filter(({ cancels }) => cancels).map(({ row }) => row.id))
   if (replaced.size === 0) return { taken, broken }
   for (const row of rows) {
     if (replaced.has(row.id)) yield* cancelRuns(context, now, row, { reason: 'replaced', leased: true })
   }
   const fresh = yield* lockSchedules([...replaced], { wait: true })
-  const again = allTurns([...fresh.values()], now, yield* liveRunsOf([...replaced]), skipped)
+  const again = allTurns([...fresh.values()], now, yield* liveRunsOf([...replaced]), holds)
   return {
     taken: [...taken.filter(({ row }) => !replaced.has(row.id)), ...again.taken],
     broken: [...broken, ...again.broken],
@@ -200,14 +210,14 @@ function allTurns(
   rows: readonly ScheduleRow[],
   now: number,
   live: ReadonlyMap<number, LiveRunRow[]>,
-  skipped: ReadonlyMap<number, string>,
+  { skipped, spans }: UnderHolds,
 ): Turns {
   const taken: Turn[] = []
   const broken: { row: ScheduleRow; error: Error }[] = []
   for (const row of rows) {
     try {
       refuseUnfit(row)
-      taken.push(takeTurn(row, now, live.get(row.id) ?? [], skipped.get(row.id)))
+      taken.push(takeTurn(row, now, live.get(row.id) ?? [], { skipped: skipped.get(row.id), stops: spans.get(row.id) }))
     } catch (error) {
       broken.push({ row, error: error as Error })
     }
