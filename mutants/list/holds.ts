@@ -38,8 +38,14 @@ export const holds: readonly Mutant[] = [
   {
     id: 'released-attempt-counts',
     hazard: 'Work that a person has stopped uses an attempt, and is parked after a few stops.',
-    edits: [['forcedStop', '{ ...counts(run), releases', '{ ...counts(run), attempts: run.attempts + 1, releases']],
-    suites: ['test/parts/holds/stop.test.ts'],
+    edits: [
+      [
+        'outcomeAfter',
+        "case 'shutdown':\n    case 'release':",
+        "case 'release':\n      return { kind: 'failed', reason: 'stopped' }\n    case 'shutdown':",
+      ],
+    ],
+    suites: ['test/engine/release.test.ts'],
   },
   {
     id: 'stopped-queue-fires',
@@ -77,7 +83,7 @@ export const holds: readonly Mutant[] = [
     id: 'lifted-hold-forgets-its-runs',
     hazard:
       'The runs of a key wait for ever: their hold was lifted after the clock was set back, and nothing releases them.',
-    edits: [['lift-hold.ts lift', 'if (isNarrow(hold.scope))', 'if (isNarrow(hold.scope) && hold.from <= now)']],
+    edits: [['lift-hold.ts lift', 'if (endsInSteps(hold))', 'if (endsInSteps(hold) && hold.from <= now)']],
     suites: [conformance('memory: a hold that began before the clock')],
   },
 ]
