@@ -165,8 +165,8 @@ inEachWard((ward) => {
     ['account:claude', ['b']],
   ] as const)('--cancel on %s asks for the runs of that subject alone', async (on, names) => {
     await queues.set('default', { maxConcurrent: 9 })
-    await runs.enqueueMany([{ target: { handler: 'a' } }, { target: null }])
-    await ward().store.enqueue([{ target: { handler: 'b' }, options: { account: ['spare', 'claude'] } }])
+    await runs.enqueueMany([{ target: { handler: 'a' } }, { target: null }, { target: { handler: 'b' } }])
+    await ward().sql(`update belfry.need set account = 'spare,claude' where name = 'b'`)
     const leases = await ward().lease()
     await holds.stop({ on, cancel: true })
     const renewed = await ward().store.renew(
