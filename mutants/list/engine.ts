@@ -124,9 +124,9 @@ export const engine: readonly Mutant[] = [
     hazard: 'A request to cancel waits for the next renewal.',
     edits: [
       [
-        'cancelTick',
-        "if (holding !== undefined) stopHolding(holding, 'cancelled')",
-        "if (holding === null) stopHolding(holding, 'cancelled')",
+        'stopTick',
+        'if (holding !== undefined) stopHolding(holding, request.stop)',
+        'if (holding === null) stopHolding(holding, request.stop)',
       ],
     ],
     suites: ['test/engine/cancel.test.ts'],

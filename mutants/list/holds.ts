@@ -29,6 +29,37 @@ export const holds: readonly Mutant[] = [
     suites: ['test/parts/holds/under-way.test.ts'],
   },
   {
+    id: 'stop-waits-for-no-lease',
+    hazard:
+      'On PostgreSQL `belfry stop` answers while leases are under way that have not seen it, and work starts after it.',
+    edits: [['parts/holds/stop-verbs.ts stop', 'await store.do(awaitStop, stopping)', '']],
+    suites: ['test/parts/holds/under-way.test.ts'],
+  },
+  {
+    id: 'released-attempt-counts',
+    hazard: 'Work that a person has stopped uses an attempt, and is parked after a few stops.',
+    edits: [
+      [
+        'outcomeAfter',
+        "case 'shutdown':\n    case 'release':",
+        "case 'release':\n      return { kind: 'failed', reason: 'stopped' }\n    case 'shutdown':",
+      ],
+    ],
+    suites: ['test/engine/release.test.ts'],
+  },
+  {
+    id: 'stopped-queue-fires',
+    hazard: 'Schedules of a stopped queue, kind or account fire.',
+    edits: [['fireDue', '!stops.stopped.has(id)', 'id > 0']],
+    suites: ['test/parts/holds/stop.test.ts'],
+  },
+  {
+    id: 'stopped-schedules-sleep-on',
+    hazard: 'After a stop on a queue, kind or account its schedules never fire again.',
+    edits: [['endStop', 'endsInSteps(hold) && (yield* wakeSome', 'hold.id === "" && (yield* wakeSome']],
+    suites: ['test/parts/holds/stop.test.ts'],
+  },
+  {
     id: 'held-kind-is-leased-at-once',
     hazard: 'On PostgreSQL a worker that knows its queue is given runs of a kind that is held.',
     edits: [['leaseHead', "\n          and ${laneIsOpen('line.now')}", '']],
@@ -52,7 +83,7 @@ export const holds: readonly Mutant[] = [
     id: 'lifted-hold-forgets-its-runs',
     hazard:
       'The runs of a key wait for ever: their hold was lifted after the clock was set back, and nothing releases them.',
-    edits: [['lift-hold.ts lift', 'if (isNarrow(hold.scope))', 'if (isNarrow(hold.scope) && hold.from <= now)']],
+    edits: [['lift-hold.ts lift', 'if (endsInSteps(hold))', 'if (endsInSteps(hold) && hold.from <= now)']],
     suites: [conformance('memory: a hold that began before the clock')],
   },
 ]

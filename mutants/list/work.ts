@@ -173,7 +173,13 @@ export const work: readonly Mutant[] = [
   {
     id: 'forced-stop-counts-as-attempt',
     hazard: 'A restart of the worker uses part of the budget of what it ran.',
-    edits: [['verdict', 'return forcedStop(run)', "return spent({ now, run, policy, reason: 'forced-stop' })"]],
+    edits: [
+      [
+        'verdict',
+        'return forcedStop(run, outcome.reason)',
+        "return spent({ now, run, policy, reason: 'forced-stop' })",
+      ],
+    ],
     suites: ['test/core/verdict.test.ts'],
   },
   {

@@ -23,10 +23,14 @@ export const kernelHoldReasons = {
   stopped: {
     code: 'stopped',
     firing: 'nothing',
-    says: 'Everything is stopped: nothing is fired and nothing is leased.',
-    unblocks: 'Start everything again with `belfry go`; the `missed` rules then decide about what was due meanwhile.',
-    sentence: ({ by, note }) => `Everything is stopped by ${by}${because(note)}.`,
-    lift: () => ({ what: 'Start everything again.', words: ['go'] }),
+    says: 'Everything is stopped, or a queue, kind or account: nothing of it is fired or leased.',
+    unblocks: 'Let it go on with `belfry go`; the `missed` rules then decide about what was due meanwhile.',
+    sentence: (hold) =>
+      `${hold.scope === 'namespace' ? 'Everything' : holdSubject(hold)} is stopped by ${hold.by}${because(hold.note)}.`,
+    lift: (hold) =>
+      hold.scope === 'namespace'
+        ? { what: 'Start everything again.', words: ['go'] }
+        : { what: 'Let it go on.', words: ['go', '--on', holdSubject(hold)] },
   },
   paused: {
     code: 'paused',

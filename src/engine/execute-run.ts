@@ -208,6 +208,7 @@ function outcomeAfter({ kind, came, stopped, expect, timeoutMs, overCap: exceede
     case 'lease-lost':
       return { kind: 'unknown', reason: `stopped because its lease could not be renewed in time${stayed}` }
     case 'shutdown':
+    case 'release':
       return { kind: 'forced-stop' }
   }
 }

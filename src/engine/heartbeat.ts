@@ -1,10 +1,10 @@
-import { cancelRequests } from '../store/reads/find-leases.ts'
+import { stopRequests } from '../store/reads/find-leases.ts'
 import { attemptName, type EngineContext } from './engine-context.ts'
 import { stopHolding } from './leases/holdings.ts'
 import { loseHolding } from './leases/lose-holding.ts'
 import { trustMs } from './settings.ts'
 
-/** Renews all leases in one step, each for its own length, and receives cancel requests. */
+/** Renews all leases in one step, each for its own length, and receives requests to stop. */
 export async function renewTick(context: EngineContext): Promise<number> {
   const { store, clock, holdings, settings, signal } = context
   const held = holdings.all().filter(({ isLost }) => !isLost)
@@ -21,6 +21,7 @@ export async function renewTick(context: EngineContext): Promise<number> {
         // Counted from before the request: the store's own count may have begun then.
         holding.trustedUntil = startedAt + trustMs(holding)
         if (renewal.cancelRequestedAt !== null) stopHolding(holding, 'cancelled')
+        else if (renewal.releaseRequestedAt !== null) stopHolding(holding, 'release')
       }
     }
   }
@@ -45,12 +46,12 @@ export function trustTick({ clock, holdings, events, settings }: EngineContext):
   return wakeAt - now
 }
 
-export async function cancelTick({ store, holdings }: EngineContext, workerIds: readonly string[]): Promise<null> {
+export async function stopTick({ store, holdings }: EngineContext, workerIds: readonly string[]): Promise<null> {
   if (holdings.size === 0) return null
   for (const workerId of workerIds) {
-    for (const name of await store.look(cancelRequests, workerId)) {
-      const holding = holdings.get(name)
-      if (holding !== undefined) stopHolding(holding, 'cancelled')
+    for (const request of await store.look(stopRequests, workerId)) {
+      const holding = holdings.get(request)
+      if (holding !== undefined) stopHolding(holding, request.stop)
     }
   }
   return null

@@ -13,7 +13,7 @@ import type { EngineOptions } from './engine.ts'
 import type { EngineContext } from './engine-context.ts'
 import { execute, releasedEnd, tellStarted } from './execute-run.ts'
 import { Firer } from './firer.ts'
-import { cancelTick, renewTick, trustTick } from './heartbeat.ts'
+import { renewTick, stopTick, trustTick } from './heartbeat.ts'
 import { type Holding, Holdings } from './leases/holdings.ts'
 import { Lessor } from './leases/lessor.ts'
 import { Loop, type Tick, turnOfTheEventLoop } from './loop.ts'
@@ -215,7 +215,7 @@ export class Worker {
       lease: this.#loop('lease', async () => this.#hearing.atMost(await this.#lessor.tick())),
       renew: this.#loop('renew', () => renewTick(context)),
       trust: this.#loop('trust', async () => trustTick(context)),
-      cancel: this.#loop('cancel', () => cancelTick(context, this.#ids)),
+      cancel: this.#loop('cancel', () => stopTick(context, this.#ids)),
       reclaim: this.#loop('reclaim', () => reclaimTick(reclaiming)),
       duties: this.#loop('duties', () => this.#duties.tick()),
       beat: this.#loop('beat', () => this.#beat()),

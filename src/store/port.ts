@@ -221,7 +221,13 @@ export type RunSource = KernelSource | (string & {})
 export type KernelSource = Source | 'enqueued' | 'run-now' | 'retry'
 
 export type Renewal =
-  | (LeaseName & { readonly renewed: true; readonly expiresAt: number; readonly cancelRequestedAt: number | null })
+  | (LeaseName & {
+      readonly renewed: true
+      readonly expiresAt: number
+      readonly cancelRequestedAt: number | null
+      /** When its holder was asked to stop the work and give the run back. */
+      readonly releaseRequestedAt: number | null
+    })
   | (LeaseName & { readonly renewed: false })
 
 export interface AttemptEnd extends LeaseName {

@@ -84,10 +84,10 @@ export const tables = {
   }),
   lease: new Table('lease', {
     ...all(big, 'runId', 'ns', 'queueId', 'workerId', 'leasedAt', 'expiresAt'),
-    ...all(nullable(big), 'scheduleId', 'cancelRequestedAt'),
+    ...all(nullable(big), 'scheduleId', 'cancelRequestedAt', 'releaseRequestedAt'),
     claimId: text,
     key,
-    ...all(nullable(text), 'dedupeKey', 'cancelReason'),
+    ...all(nullable(text), 'dedupeKey', 'cancelReason', 'releaseReason'),
     ...counts,
   }),
   ledger: new Table('ledger', {
@@ -139,6 +139,7 @@ export const tables = {
       'disabledAt',
       'pausedUntil',
       'heldBy',
+      'stoppedBy',
       'lastPlannedAt',
       'lastEndAt',
       'lastSuccessAt',
@@ -157,6 +158,13 @@ export const tables = {
     spec: shownJson<ScheduleSpec>(),
     actor: text,
     ...all(nullable(text), 'reason', 'door'),
+  }),
+  stop_span: new Table('stop_span', {
+    ...all(big, 'id', 'ns'),
+    scope: word<HoldScope>(),
+    subject: text,
+    from: named('from_at', big),
+    until: named('until_at', big),
   }),
   token: new Table('token', {
     ...all(big, 'id', 'ns', 'createdAt'),

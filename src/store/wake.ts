@@ -2,12 +2,13 @@ import { defaultQueue } from '../core/queue/policy.ts'
 import { moveHold } from './calendars/write-closings.ts'
 import { deleteHold, endHold } from './holds/lift-hold.ts'
 import { insertHold } from './holds/put-hold.ts'
+import { wakeStopped } from './holds/stopped-schedules.ts'
 import { deleteEnded } from './holds/turn-holds.ts'
 import { takeBack } from './leases/reclaim.ts'
+import { requestCancelsOn, requestReleasesOn } from './leases/stop-leased.ts'
 import type { NewsKind } from './news.ts'
 import type { Enqueued, NewRun } from './port.ts'
 import { updateQueue } from './queues/set-queue.ts'
-import { requestCancelsOfAll } from './runs/cancel-leased.ts'
 import { requestCancel } from './runs/cancel-run.ts'
 import { requestCancels } from './runs/cancel-runs.ts'
 import { enqueuePlainly } from './runs/enqueue-plain.ts'
@@ -36,9 +37,11 @@ const tells = new Map<Statement, { readonly what: NewsKind | readonly NewsKind[]
   [deleteHold, { what: ['work', 'schedules'] }],
   [deleteEnded, { what: ['work', 'schedules'] }],
   [moveHold, { what: ['work', 'schedules'] }],
+  [wakeStopped, { what: 'schedules', wrote: true }],
   [requestCancel, { what: 'cancels', wrote: true }],
   [requestCancels, { what: 'cancels', wrote: true }],
-  [requestCancelsOfAll, { what: 'cancels', wrote: true }],
+  [requestCancelsOn, { what: 'cancels', wrote: true }],
+  [requestReleasesOn, { what: 'cancels', wrote: true }],
 ])
 
 /** Runs the step and notes what it changes. */

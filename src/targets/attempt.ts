@@ -4,8 +4,11 @@ import type { Usage } from '../core/run/usage.ts'
 import type { Utilisation } from '../core/run/utilisation.ts'
 import type { Target } from '../core/target.ts'
 
-/** Why an attempt is told to stop before its end. It is the `reason` of the attempt's signal. */
-export type StopReason = 'cancelled' | 'timeout' | 'lease-lost' | 'shutdown' | 'budget'
+/**
+ * Why an attempt is told to stop before its end. It is the `reason` of the attempt's signal. After `shutdown` and `release` the run
+ * goes back to its queue, and no attempt is used.
+ */
+export type StopReason = 'cancelled' | 'timeout' | 'lease-lost' | 'shutdown' | 'release' | 'budget'
 
 /** The attempt, for its executor. */
 export interface Attempt {

@@ -203,7 +203,7 @@ describe('a worker that holds nothing', () => {
     await here.store.do(cancelRun, await here.enqueue({ target }), 'not needed')
     await pass(clock, 30_000)
     expect(asked).toContain('lease')
-    for (const verb of ['renew', 'read.cancelRequests']) expect(asked).not.toContain(verb)
+    for (const verb of ['renew', 'read.stopRequests']) expect(asked).not.toContain(verb)
   })
 })
 

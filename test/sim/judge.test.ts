@@ -109,7 +109,11 @@ describe('when the store comes back', () => {
     const run = { outcomes: new Map(), definition: { repeatable: 1 } }
     const witness = new Witness(world, { byText: () => run } as unknown as Runs)
     const lease = { runId: 'r-1', fence: 1 }
-    witness.renewed(people, [{ ...lease, renewed: true, expiresAt: 1, cancelRequestedAt: null }], 0)
+    witness.renewed(
+      people,
+      [{ ...lease, renewed: true, expiresAt: 1, cancelRequestedAt: null, releaseRequestedAt: null }],
+      0,
+    )
     witness.stopped(witness.began(people, lease as Attempt), 'timeout')
 
     luck.awayUntil = 600_000

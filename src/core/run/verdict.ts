@@ -20,7 +20,7 @@ export type Outcome =
   /** Released cleanly: nothing was begun. */
   | { readonly kind: 'released' }
   /** The worker had to stop in the middle. */
-  | { readonly kind: 'forced-stop' }
+  | { readonly kind: 'forced-stop'; readonly reason?: string | undefined }
   /** The worker parks it for a person; that uses no attempt. */
   | { readonly kind: 'parked'; readonly reason: string }
   | { readonly kind: 'cancelled'; readonly reason?: string | undefined }
@@ -100,7 +100,7 @@ export function verdict({ now, run, outcome, policy }: VerdictInput): Verdict {
     case 'released':
       return released({ now, run, policy })
     case 'forced-stop':
-      return forcedStop(run)
+      return forcedStop(run, outcome.reason)
     case 'lost':
       return lost({ now, run, policy, holderDied: outcome.holderDied === true })
     case 'unknown':
@@ -123,10 +123,10 @@ function released({ now, run, policy }: Judging): Verdict {
   return { ...counts(run), releases, status: 'ready', reason: 'released' }
 }
 
-function forcedStop(run: JudgedRun): Verdict {
+function forcedStop(run: JudgedRun, reason = 'forced-stop'): Verdict {
   if (run.repeatable === false) return parked(run, 'effect-unknown', run.attempts)
   // It neither lengthens nor ends a row of releases, so that restarts cannot hide a run that every worker releases.
-  return { ...counts(run), releases: run.releases ?? 0, status: 'ready', reason: 'forced-stop' }
+  return { ...counts(run), releases: run.releases ?? 0, status: 'ready', reason }
 }
 
 function lost({ now, run, policy, holderDied }: Judging & { holderDied: boolean }): Verdict {

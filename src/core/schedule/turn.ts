@@ -9,6 +9,7 @@ import { planned } from './next-plan.ts'
 import { type LiveRun, overlapDecision, standsBehind } from './overlap.ts'
 import { closedBy, type Passed, passedBy, summed } from './passed-by.ts'
 import { isPaused, type LiveScheduleRun, lastRunId, lateSchedule, lateState, type ScheduleState } from './state.ts'
+import { reasonUnderStops, type StopSpan } from './stop-span.ts'
 import { refuseUnworkable } from './workable.ts'
 
 type OneShotHint = NonNullable<Hints['oneshot']>
@@ -53,21 +54,28 @@ export interface Turn<Row extends ScheduleState = ScheduleState> {
   readonly waitingHint: boolean
 }
 
+/** What holds do to the occurrences of a schedule. */
+export interface UnderHolds {
+  /** The reason of the hold under which they end without a run. */
+  readonly skipped?: string | undefined
+  /** When stops that are over kept the schedule from firing. */
+  readonly stops?: readonly StopSpan[] | undefined
+}
+
 /**
  * Decides what becomes of a schedule whose instant has come. Events since a worker last fired are applied in their order: a pause
- * that ended, a hint that expired, and only then what was due after that. Under a hold that skips occurrences, `skipped` is its
- * reason.
+ * that ended, a hint that expired, and only then what was due after that.
  */
 export function takeTurn<Row extends ScheduleState>(
   row: Row,
   now: number,
   live: readonly LiveScheduleRun[],
-  skipped: string | null = null,
+  holds: UnderHolds = {},
 ): Turn<Row> {
   refuseUnworkable(row.spec)
   const turn = untilNow(row, now, live)
   const { nextDueAt } = turn.row
-  return nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now) ? withDue(turn, now, skipped) : turn
+  return nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now) ? withDue(turn, now, holds) : turn
 }
 
 /** A schedule after the pauses and hints that have ended since a worker last fired, up to the first due occurrence. */
@@ -145,8 +153,7 @@ function ended(
 interface Deciding {
   readonly row: ScheduleState
   readonly schedule: LateSchedule
-  /** The reason of the hold that makes occurrences end without a run. */
-  readonly skipped: string | null
+  readonly holds: UnderHolds
   readonly now: number
   readonly live: LiveRun[]
   readonly fires: Fire[]
@@ -173,7 +180,7 @@ function isPlanOf({ state }: NextDecision, { at, expiresAt }: OneShotHint): bool
   return asked === undefined || (asked.at === at && asked.expiresAt === expiresAt)
 }
 
-function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number, skipped: string | null): Turn<Row> {
+function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number, holds: UnderHolds): Turn<Row> {
   const { row, entries: closed } = closedBy(turn.row, now)
   const schedule = lateSchedule(row)
   const { occurrences, before } = missed({ now, schedule, state: lateState(row) })
@@ -184,7 +191,7 @@ function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number, skippe
   const deciding: Deciding = {
     row,
     schedule,
-    skipped,
+    holds,
     now,
     live,
     fires: [],
@@ -194,7 +201,7 @@ function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number, skippe
     waitingHint: false,
   }
   for (const range of before === null ? [] : byCalendar(before, schedule, lateState(row))) {
-    skip(deciding, range, range.reason, null)
+    skip(deciding, range, reasonUnderStops(range.reason, range, holds.stops ?? []), null)
   }
   for (const one of occurrences) decide(deciding, one)
 
@@ -216,15 +223,16 @@ function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number, skippe
 }
 
 function decide(deciding: Deciding, one: LateOccurrence): void {
-  const { row, live, now } = deciding
+  const { row, live, now, holds } = deciding
   const { plannedAt, action, reason } = one
   const alone = { from: plannedAt, to: plannedAt, count: 1 }
   if (action !== 'fire') {
-    skip(deciding, alone, action === 'ask' ? 'asked' : reason, null)
+    const due = { from: one.dueAt, to: one.dueAt }
+    skip(deciding, alone, action === 'ask' ? 'asked' : reasonUnderStops(reason, due, holds.stops ?? []), null)
     return
   }
-  if (deciding.skipped !== null) {
-    skip(deciding, alone, deciding.skipped, null)
+  if (holds.skipped !== undefined) {
+    skip(deciding, alone, holds.skipped, null)
     return
   }
   const { overlap, missed: missedMode, queueMax } = row.spec

@@ -168,8 +168,8 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
       `None of its instants is in the open hours of ${(calendars ?? []).map(useText).join(', ')}.`,
   },
   stopped: {
-    says: 'The namespace is stopped: nothing is fired and nothing is leased.',
-    unblocks: 'Start the namespace again.',
+    says: 'It is stopped, with its namespace, queue, kind or account: nothing is fired and nothing is leased.',
+    unblocks: 'Let it go on with `belfry go`.',
     tone: 'waits',
     sentence({ stop, reasons }) {
       return stop === null ? this.says : holdSentence(stop, reasons)

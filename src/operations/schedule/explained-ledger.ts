@@ -28,6 +28,7 @@ const outcomes: Readonly<Record<string, string>> = {
   overlap: 'a run of the schedule had not ended',
   missed: 'no worker ran in time, and the missed rule skipped it',
   lateness: 'it was later than maxLateness allows',
+  stopped: 'it was due while work was stopped, and the missed rule skipped it',
   paused: 'the schedule was paused',
   calendar: 'a calendar was closed',
   edited: 'the schedule was changed',

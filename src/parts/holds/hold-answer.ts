@@ -46,12 +46,16 @@ export interface Stopped {
   readonly hold: Hold
   readonly atWork: number
   readonly cancelling: number
+  readonly releasing: number
+  readonly namespaces: readonly string[]
 }
 
 export const stoppedSchema = outputOf<Stopped>()(
   z.strictObject({
     hold: holdSchema,
-    atWork: count('How many runs were at work when everything was stopped.'),
+    atWork: count('How many runs were at work on it when it was stopped.'),
     cancelling: count('How many of them were asked to end.'),
+    releasing: count('How many of them were asked to stop and be given back.'),
+    namespaces: z.array(text('A namespace.')).describe('The namespaces in which this call stopped it.'),
   }),
 )

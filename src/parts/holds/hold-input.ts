@@ -5,6 +5,7 @@ import { isoText, over } from '../../operations/input/instant.ts'
 import type { Problem } from '../../operations/input/refuse-input.ts'
 import { throwAbsentQueue, throwAbsentSchedule } from '../../operations/not-found.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
+import type { Subject } from '../../store/leases/stop-leased.ts'
 
 /** What a person may hold. Accounts are held by the part that knows them. */
 const scopes = ['namespace', 'queue', 'kind', 'key', 'schedule'] as const satisfies readonly HoldScope[]
@@ -14,6 +15,19 @@ export const onWords = 'namespace, queue:NAME, kind:KIND, kind:KIND/NAME, key:TE
 export interface HoldOn {
   readonly scope: (typeof scopes)[number]
   readonly subject: string
+}
+
+const stopScopes: readonly string[] = ['namespace', 'queue', 'kind']
+
+export const stopWords = 'queue:NAME, kind:KIND, kind:KIND/NAME or account:NAME'
+
+/** What a stop is on, or what is wrong with the text. */
+export function readStopped(text: string, kinds: Kinds): Subject | Omit<Problem, 'field'> {
+  const [, account] = /^account:(.*)$/s.exec(text) ?? []
+  if (account !== undefined && account !== '' && !account.includes(',')) return { scope: 'account', subject: account }
+  const read = account === undefined ? readOn(text, kinds) : { problem: 'names no account', expected: stopWords }
+  if ('problem' in read) return read.expected === onWords ? { ...read, expected: stopWords } : read
+  return stopScopes.includes(read.scope) ? read : { problem: `is on a ${read.scope}`, expected: stopWords }
 }
 
 /** What a text names, or what is wrong with it. */

@@ -2,14 +2,13 @@ import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import { kernelHoldReasons } from '../../core/hold-reason.ts'
 import { parseId } from '../../core/id.ts'
-import { clause } from '../../operations/explain/words.ts'
 import { limit, limitDefault, reason } from '../../operations/fields/basic-fields.ts'
 import { onlyGiven } from '../../operations/fields/only-given.ts'
 import { durationFields } from '../../operations/input/duration-input.ts'
-import { instant, isoText } from '../../operations/input/instant.ts'
+import { instant } from '../../operations/input/instant.ts'
 import { inWordsOf, type Problem, quoted, refuse } from '../../operations/input/refuse-input.ts'
 import { behindLast } from '../../operations/next-page.ts'
-import { type Doors, everyDoor, operation } from '../../operations/operation.ts'
+import { everyDoor, operation } from '../../operations/operation.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
 import { awaitLeases } from '../../store/holds/await-leases.ts'
 import { liftHold } from '../../store/holds/lift-hold.ts'
@@ -17,20 +16,12 @@ import { listHolds } from '../../store/holds/list-holds.ts'
 import { putHold } from '../../store/holds/put-hold.ts'
 import { turnHolds } from '../../store/holds/turn-holds.ts'
 import type { Store } from '../../store/port.ts'
-import { listQueues } from '../../store/reads/find-queue.ts'
-import { cancelLeased } from '../../store/runs/cancel-leased.ts'
 import { clockNow } from '../../store/statement.ts'
-import { type Hold, holdAnswer, holdSchema, stoppedSchema } from './hold-answer.ts'
+import { type Hold, holdAnswer, holdSchema } from './hold-answer.ts'
 import { type HoldOn, onWords, readOn, readStretch, throwAbsent } from './hold-input.ts'
-import { holdsShown, showGoing, showLifted, showPut, showStopped } from './show.ts'
-import { goOn, stopAll } from './stop-all.ts'
-
-/** A model must neither keep work from starting nor lift what a person holds. */
-const people: Doors = {
-  ...everyDoor,
-  mcp: 'Only a person stops work or lets it go on; a model reads the holds, and asks.',
-}
-const changing = { noun: 'hold', effect: 'write', scope: 'operate', doors: people, persons: true } as const
+import { changing } from './people.ts'
+import { holdsShown, showLifted, showPut } from './show.ts'
+import { go, stop } from './stop-verbs.ts'
 
 export const put = operation({
   ...changing,
@@ -134,68 +125,6 @@ function absentHold(id: string): BelfryError {
   })
 }
 
-export const stop = operation({
-  ...changing,
-  verb: 'stop',
-  command: ['stop'],
-  about: () => 'namespace',
-  says: 'Stop everything: nothing fires and no run starts on any worker until `belfry go`; what is at work finishes.',
-  request: 'a stop',
-  input: z.strictObject({
-    reason: reason.describe('Why, for everyone who asks what work waits for.').optional(),
-    cancel: z.boolean().describe('Whether runs that are at work are cancelled. Default: they finish.').optional(),
-  }),
-  takes: [],
-  output: stoppedSchema,
-  show: showStopped,
-  errors: ['invalid', 'conflict'],
-  examples: [{}, { reason: 'Incident 4711', cancel: true }],
-  async run({ store, actor }, { reason: note = null, cancel = false }) {
-    const { answer, hold } = await store.do(stopAll, { note, actor })
-    const now = await store.look(clockNow)
-    if (answer === 'was-stopped') throw stoppedAlready(holdAnswer(hold, now))
-    await takeEffect(store)
-    const atWork = (await store.look(listQueues)).reduce((sum, { inFlight }) => sum + inFlight, 0)
-    const cancelling = cancel ? await cancelAll(store, note ?? `stopped by ${actor.name}`) : 0
-    return { hold: holdAnswer(hold, now), atWork, cancelling }
-  },
-})
-
-function stoppedAlready({ id, by, from, note }: Hold): BelfryError {
-  const why = note === null ? '' : `: ${clause(note)}`
-  return new BelfryError('conflict', `Everything is stopped already, by ${by} since ${isoText(from)}${why}.`, {
-    hint: 'Start everything again with `belfry go`.',
-    details: { hold: id, by, from: isoText(from) },
-  })
-}
-
-export const go = operation({
-  ...changing,
-  verb: 'go',
-  command: ['go'],
-  about: () => 'namespace',
-  says: 'Start everything again after `belfry stop`; the `missed` rules decide over what was due meanwhile.',
-  request: 'a start of everything',
-  input: z.strictObject({}),
-  takes: [],
-  output: z.array(holdSchema),
-  show: showGoing,
-  errors: ['invalid', 'conflict'],
-  examples: [{}],
-  async run({ store, actor }) {
-    const lifted = await store.do(goOn, { actor })
-    if (lifted.length === 0) throw nothingStopped()
-    const now = await store.look(clockNow)
-    return lifted.map((hold) => ({ ...holdAnswer(hold, now), inForce: false }))
-  },
-})
-
-function nothingStopped(): BelfryError {
-  return new BelfryError('conflict', 'Nothing is stopped.', {
-    hint: 'A hold on less than everything is lifted by its id: `belfry hold list`, `belfry hold lift ID`.',
-  })
-}
-
 /** When it returns, no lease is under way that has not seen the hold, and the runs of a held schedule or key are set aside. */
 async function takeEffect(store: Store): Promise<void> {
   await store.do(awaitLeases)
@@ -212,16 +141,6 @@ async function turned(store: Store): Promise<void> {
   }
 }
 
-const cancelledMax = 500
-
-async function cancelAll(store: Store, why: string): Promise<number> {
-  for (let cancelled = 0; ; ) {
-    const asked = (await store.do(cancelLeased, { reason: why, limit: cancelledMax })).length
-    cancelled += asked
-    if (asked < cancelledMax) return cancelled
-  }
-}
-
 /** The verbs of a hold. An editor shows these comments at `belfry.holds`; a test compares them with what the verb says. */
 export const holdOperations = {
   /** Put a hold: runs on its subject are made and wait until it ends; what is at work finishes. */
@@ -230,8 +149,8 @@ export const holdOperations = {
   list,
   /** Lift a hold: what it kept may start at once, unless another hold keeps it. */
   lift,
-  /** Stop everything: nothing fires and no run starts on any worker until `belfry go`; what is at work finishes. */
+  /** Stop everything, or a queue, kind or account: nothing of it fires and no run starts on any worker until `belfry go`; what is at work finishes. */
   stop,
-  /** Start everything again after `belfry stop`; the `missed` rules decide over what was due meanwhile. */
+  /** Let what `belfry stop` has stopped go on; the `missed` rules decide over what was due meanwhile. */
   go,
 }

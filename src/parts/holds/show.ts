@@ -26,13 +26,24 @@ export function showLifted({ id, on }: Hold): string {
   return `lifted ${id} on ${plainText(on)}`
 }
 
-export function showStopped({ hold, atWork, cancelling }: Stopped, { command }: Sheet): string {
+export function showStopped(stopped: Stopped, { command, when }: Sheet): string {
+  const { hold, namespaces } = stopped
+  const what = hold.on === 'namespace' ? 'everything' : plainText(hold.on)
+  const where = namespaces.length > 1 ? ` in ${namespaces.length} namespaces` : ''
+  const until = hold.until === null ? '' : ` until ${when(hold.until)}`
+  const go = hold.on === 'namespace' ? ['go'] : ['go', '--on', hold.on]
+  const again = `${hold.on === 'namespace' ? 'start everything again' : 'let it go on'}: ${command(...go, ...(namespaces.length > 1 ? ['--everywhere'] : []))}`
+  return `stopped ${what}${where} (${hold.id})${until}; ${atWorkText(stopped)}\n  ${again}`
+}
+
+function atWorkText({ atWork, cancelling, releasing }: Stopped): string {
+  if (atWork === 0) return 'nothing is at work'
   const runs = atWork === 1 ? '1 run is at work' : `${atWork} runs are at work`
-  const finish = cancelling > 0 ? `${runs}, and ${cancelling} of them asked to end` : `${runs}, and may finish`
-  const again = `start everything again: ${command('go')}`
-  return `stopped everything (${hold.id}); ${atWork === 0 ? 'nothing is at work' : finish}\n  ${again}`
+  if (cancelling > 0) return `${runs}, and ${cancelling} of them asked to end`
+  return releasing > 0 ? `${runs}, and ${releasing} of them asked to be given back` : `${runs}, and may finish`
 }
 
 export function showGoing(lifted: readonly Hold[]): string {
-  return `everything goes on: lifted ${lifted.map(({ id }) => id).join(', ')}`
+  const what = lifted.every(({ on }) => on === 'namespace') ? 'everything' : plainText(lifted[0]?.on ?? '')
+  return `${what} goes on: lifted ${lifted.map(({ id }) => id).join(', ')}`
 }

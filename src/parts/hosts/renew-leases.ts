@@ -15,6 +15,7 @@ const renewedSaid = z.strictObject({
   renewed: flag('Whether the lease goes on. If not, stop the work: another worker may execute the run.'),
   expiresAt: instantOutput('When it expires now.').nullable(),
   cancelRequestedAt: instantOutput('When cancellation was requested: stop the work, and release the run.').nullable(),
+  releaseRequestedAt: instantOutput('When release was requested: stop the work, and release the run.').nullable(),
   problem: text('Why it was not renewed, and what happened since.').nullable(),
 })
 
@@ -104,10 +105,11 @@ async function lengthLeft(
   return Math.max(1, expiresAt - (await store.look(clockNow)))
 }
 
-function renewedOf(lease: string, { expiresAt, cancelRequestedAt }: Renewal & { readonly renewed: true }): Renewed {
-  return { lease, renewed: true, expiresAt, cancelRequestedAt, problem: null }
+function renewedOf(lease: string, renewal: Renewal & { readonly renewed: true }): Renewed {
+  const { expiresAt, cancelRequestedAt, releaseRequestedAt } = renewal
+  return { lease, renewed: true, expiresAt, cancelRequestedAt, releaseRequestedAt, problem: null }
 }
 
 function notRenewed(lease: string, { message }: BelfryError): Renewed {
-  return { lease, renewed: false, expiresAt: null, cancelRequestedAt: null, problem: message }
+  return { lease, renewed: false, expiresAt: null, cancelRequestedAt: null, releaseRequestedAt: null, problem: message }
 }

@@ -95,22 +95,24 @@ function remarks({ stopped, hold, full, reclaimed, setAside, more }: HandedOut, 
   ]
 }
 
-export function showRenewed({ expiresAt, cancelRequestedAt }: Renewed, { paint, relative }: Sheet): string {
+export function showRenewed(renewed: Renewed, { paint, relative }: Sheet): string {
+  const { expiresAt } = renewed
   const until = expiresAt === null ? '' : `; it expires ${relative(expiresAt)}`
-  const cancel =
-    cancelRequestedAt === null ? '' : paint.yellow('\ncancellation requested: stop the work, and release the run')
-  return `renewed${until}${cancel}`
+  const asked = askedFor(renewed)
+  const stop = asked === null ? '' : paint.yellow(`\n${asked}: stop the work, and release the run`)
+  return `renewed${until}${stop}`
+}
+
+function askedFor({ cancelRequestedAt, releaseRequestedAt }: Renewed): string | null {
+  if (cancelRequestedAt !== null) return 'cancellation requested'
+  return releaseRequestedAt === null ? null : 'release requested'
 }
 
 export const renewedColumns: readonly Column<Renewed>[] = [
   ['LEASE', 'lease', 'name'],
   ['STANDS', ({ renewed }, { paint }) => (renewed ? paint.green('renewed') : paint.red('over'))],
   ['EXPIRES', 'expiresAt', 'relative'],
-  [
-    '',
-    ({ cancelRequestedAt, problem }) =>
-      cancelRequestedAt === null ? plainText(problem ?? '') : 'cancellation requested',
-  ],
+  ['', (renewed) => askedFor(renewed) ?? plainText(renewed.problem ?? '')],
 ]
 
 export function showLeaseEnded({ runId, status, reason, nextEligibleAt }: LeaseEnded, sheet: Sheet): string {

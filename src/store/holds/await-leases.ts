@@ -7,10 +7,18 @@ import type { StoreContext } from '../store-context.ts'
  */
 const lockQueues = dialects('hold lock queues', {
   sqlite: null,
-  postgres: 'select id from belfry.queue where ns = $1 order by id for no key update',
+  postgres: `select id from belfry.queue where ($1::bigint is null or ns = $1) and ($2::text is null or name = $2)
+    order by id for no key update`,
 })
 
+interface Concerned {
+  /** Absent: all queues. */
+  readonly queue?: string
+  /** Whether the queues of all namespaces are meant. */
+  readonly everywhere?: boolean
+}
+
 /** Returns when no lease is under way that has not seen the holds committed before this call. */
-export function* awaitLeases({ ns }: StoreContext): Step<void> {
-  yield* all(lockQueues, ns)
+export function* awaitLeases({ ns }: StoreContext, { queue, everywhere = false }: Concerned = {}): Step<void> {
+  yield* all(lockQueues, everywhere ? null : ns, queue ?? null)
 }

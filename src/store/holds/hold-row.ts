@@ -11,6 +11,11 @@ export function isNarrow(scope: HoldScope): boolean {
   return scope === 'schedule' || scope === 'key'
 }
 
+/** Whether the end of a hold has to be worked off before its row is deleted: it has set runs aside, or postponed schedules. */
+export function endsInSteps({ scope, firing }: Pick<Hold, 'scope' | 'firing'>): boolean {
+  return isNarrow(scope) || (firing === 'nothing' && scope !== 'namespace')
+}
+
 /** The namespace and the instant of a query, as SQL expressions. */
 interface HoldQuery {
   readonly ns?: string

@@ -6,8 +6,9 @@ import { checkActor } from '../check.ts'
 import { all, both, clockNow, dialects, one, type Row, run, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
-import { holdOf, isNarrow } from './hold-row.ts'
+import { endsInSteps, holdOf } from './hold-row.ts'
 import { auditHold } from './put-hold.ts'
+import { writeSpan } from './stopped-schedules.ts'
 
 const found = `select ${columnsOf('hold')} from belfry.hold where ns = $1 and until_at > $3`
 const lockHold = dialects('hold lock', {
@@ -19,7 +20,7 @@ const lockOfReason = dialects('hold lock of reason', {
   postgres: `${found} and scope = $2 and subject = $4 and reason = $5 order by id for update`,
 })
 export const deleteHold = both('hold delete', 'delete from belfry.hold where id = $1')
-/** The row of a hold on a schedule or key is deleted later, after its runs are released. */
+/** The row of such a hold is deleted later, after its runs are released or its schedules are due again. */
 export const endHold = both('hold end', 'update belfry.hold set until_at = $2 where id = $1')
 
 const deleteOf = both('hold delete of', 'delete from belfry.hold where ns = $1 and scope = $2 and subject = $3')
@@ -65,8 +66,11 @@ export function* liftHolds(
 function* lift(context: StoreContext, row: Row, { actor, verb }: Lifting, now: number): Step<Hold> {
   const hold = holdOf(row)
   // Also one that is still to begin: it may have begun by a clock that was set back since, and its runs must be released.
-  if (isNarrow(hold.scope)) yield* run(endHold, row.id as number, now)
-  else yield* run(deleteHold, row.id as number)
+  if (endsInSteps(hold)) yield* run(endHold, row.id as number, now)
+  else {
+    if (hold.firing === 'nothing') yield* writeSpan(context.ns, hold, now)
+    yield* run(deleteHold, row.id as number)
+  }
   yield* auditHold(context, verb, hold, actor, now)
   return hold
 }

@@ -91,9 +91,8 @@ function checkHold({ scope, subject, from, until, reason, note, actor }: NewHold
   if (isOnAll ? subject !== '' : checkText(subject, 'subject', keyLengthMax) === '') {
     throw invalid('subject', `is ${JSON.stringify(subject)}`, 'empty for the namespace and all occurrences')
   }
-  // Under such a hold due schedules stay due, and `fireDue` checks it per namespace only.
-  if (reason.firing === 'nothing' && scope !== 'namespace')
-    throw invalid('scope', `is ${scope}`, 'namespace where nothing fires')
+  if (reason.firing === 'nothing' && isNarrow(scope))
+    throw invalid('scope', `is ${scope}`, 'namespace, queue, kind, calendar or account where nothing fires')
   if (from !== undefined) checkInstant(from, 'from')
   if (until !== undefined) checkInstant(until, 'until')
   if (note !== undefined && note !== null) checkText(note, 'note', reasonLengthMax)

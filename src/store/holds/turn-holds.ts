@@ -5,10 +5,11 @@ import { readPolicy } from '../queues/queue-row.ts'
 import { lockGates, movesMax, regateLocked } from '../runs/key-gate.ts'
 import { holdRuns, releaseRuns } from '../schedules/hold-runs.ts'
 import { lockNamedSchedule } from '../schedules/schedule-row.ts'
-import { all, both, clockNow, one, type Row, run, type Step, thereIs } from '../statement.ts'
+import { all, both, clockNow, dialects, one, type Row, run, type Step, thereIs } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
-import { holdOf, holdOn, isNarrow } from './hold-row.ts'
+import { endsInSteps, holdOf, holdOn, isNarrow } from './hold-row.ts'
+import { wakeSome, writeSpan } from './stopped-schedules.ts'
 
 const columns = columnsOf('hold')
 const findEnded = both(
@@ -22,6 +23,8 @@ const findBegun = both(
 )
 /** A hold that was made longer meanwhile stays. */
 export const deleteEnded = both('holds delete ended', 'delete from belfry.hold where id = $1 and until_at <= $2')
+const again = `select ${columns} from belfry.hold where id = $1`
+const lockAgain = dialects('holds lock again', { sqlite: again, postgres: `${again} for update` })
 const findAgain = both('holds find again', `select ${columns} from belfry.hold where id = $1`)
 const markBegun = both('holds mark begun', 'update belfry.hold set begun_at = $2 where id = $1')
 const markHeld = both('holds mark held', 'update belfry.schedule set held_by = $2 where id = $1')
@@ -76,8 +79,20 @@ function* turn(context: StoreContext, row: Row, now: number): Step<Turned> {
     case 'key':
       return (yield* regateKey(context, row.subject as string)) ? 'more' : yield* turned(row, now)
     default:
-      return yield* turned(row, now)
+      return row.firing === 'nothing' && (row.until_at as number) <= now
+        ? yield* endStop(row, now)
+        : yield* turned(row, now)
   }
+}
+
+/** A step that postpones schedules now has locked the hold; they are woken with the others. */
+function* endStop({ id }: Row, now: number): Step<Turned> {
+  const row = yield* one(lockAgain, id as number)
+  if (row === undefined) return 'gone'
+  const hold = holdOf(row)
+  yield* writeSpan(row.ns as number, hold, row.until_at as number)
+  if (endsInSteps(hold) && (yield* wakeSome(id as number, now))) return 'more'
+  return yield* turned(row, now)
 }
 
 /** The first process to lock the schedule does the work. The others find the hold turned, or deleted with its schedule. */

@@ -11,7 +11,7 @@ import { runIdOf } from './settle.ts'
 const renewLeases = both(
   'renew',
   ({ numbers }) => `update belfry.lease set expires_at = $4 where run_id ${numbers('$1')} and fence = $2 and ns = $3
-    returning run_id, fence, expires_at, cancel_requested_at`,
+    returning run_id, fence, expires_at, cancel_requested_at, release_requested_at`,
 )
 
 interface RenewedRow {
@@ -19,9 +19,10 @@ interface RenewedRow {
   readonly fence: number
   readonly expires_at: number
   readonly cancel_requested_at: number | null
+  readonly release_requested_at: number | null
 }
 
-/** Extends the caller's leases, each by its own length from now, and reports which runs are to be cancelled. */
+/** Extends the caller's leases, each by its own length from now, and reports which runs are to be cancelled or given back. */
 export function* renew(context: StoreContext, leases: readonly RenewedLease[], leaseMs?: number): Step<Renewal[]> {
   const groups = new Map<string, { readonly fence: number; readonly ms: number; readonly runIds: number[] }>()
   for (const lease of leases) {
@@ -41,6 +42,7 @@ export function* renew(context: StoreContext, leases: readonly RenewedLease[], l
   return leases.map(({ runId, fence }) => {
     const row = rows.get(`${runId} ${fence}`)
     if (row === undefined) return { runId, fence, renewed: false }
-    return { runId, fence, renewed: true, expiresAt: row.expires_at, cancelRequestedAt: row.cancel_requested_at }
+    const requests = { cancelRequestedAt: row.cancel_requested_at, releaseRequestedAt: row.release_requested_at }
+    return { runId, fence, renewed: true, expiresAt: row.expires_at, ...requests }
   })
 }

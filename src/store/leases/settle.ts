@@ -226,8 +226,11 @@ interface EndedAttempt {
   readonly outcome: Outcome
 }
 
-/** A worker that obeys a cancel request need not give a reason: the request has one. */
+/** A worker that obeys a request need not give a reason: the request has one. */
 function withReasonAsked(outcome: Outcome, lease: Row): Outcome {
+  if (outcome.kind === 'forced-stop' && lease.release_reason !== null) {
+    return { kind: 'forced-stop', reason: lease.release_reason as string }
+  }
   if (outcome.kind !== 'cancelled' || outcome.reason !== undefined || lease.cancel_reason === null) return outcome
   return { kind: 'cancelled', reason: lease.cancel_reason as string }
 }

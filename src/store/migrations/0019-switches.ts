@@ -1,6 +1,10 @@
 import type { Migration } from './migration.ts'
 
-/** Who asks: a token belongs to a person or an agent, and the audit says which of them a caller was. */
+/**
+ * Who asks: a token belongs to a person or an agent, and the audit says which of them a caller was. Work that is stopped can be given
+ * back by a request on its lease. A stop may be on a part of a namespace: the due schedules of that part name the hold, and what was
+ * due under a stop is told from what was missed.
+ */
 export const switches: Migration = {
   version: 19,
   name: 'switches',
@@ -8,5 +12,21 @@ export const switches: Migration = {
     `alter table belfry.token add column caller {text} not null default 'person'`,
     // Null in lines of older programs, whose callers were persons.
     'alter table belfry.audit add column caller {text}',
+    'alter table belfry.lease add column release_requested_at bigint',
+    'alter table belfry.lease add column release_reason {text}',
+    'create index lease_release on belfry.lease (worker_id) where release_requested_at is not null',
+    'alter table belfry.schedule add column stopped_by bigint',
+    'create index schedule_stopped on belfry.schedule (stopped_by) where stopped_by is not null',
+    // Whether some hold stops a part of a namespace from firing, so that `fireDue` has to ask which.
+    `create index hold_stops on belfry.hold (ns) where firing = 'nothing' and scope <> 'namespace'`,
+    `create table belfry.stop_span (
+      id {row id},
+      ns bigint not null,
+      scope {text} not null,
+      subject {text} not null,
+      from_at bigint not null,
+      until_at bigint not null
+    )`,
+    'create index stop_span_of_namespace on belfry.stop_span (ns)',
   ],
 }

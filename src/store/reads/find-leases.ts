@@ -5,11 +5,12 @@ import { all, both, type Row, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { workerIdOf } from '../workers/take-duty.ts'
 
-/** Few leases have a cancel request, and those have an index; the sum keeps the database from scanning all leases. */
-const findCancelRequests = both(
-  'read cancel requests',
-  `select run_id, fence from belfry.lease where cancel_requested_at is not null and worker_id = $1 and ns = $2
-    order by run_id + 0`,
+const requested = (column: string) => `from belfry.lease where ${column} is not null and worker_id = $1 and ns = $2`
+/** Few leases have a request, and those have an index of each kind; the sum keeps the database from scanning all leases. */
+const findRequests = both(
+  'read requests to stop',
+  `select run_id + 0 as run_id, fence, 'cancelled' as stop ${requested('cancel_requested_at')}
+    union all select run_id + 0 as run_id, fence, 'release' as stop ${requested('release_requested_at')} order by 1`,
 )
 /** Without an index by worker, which every lease and every settle would pay for: what is in flight is few rows. */
 const findOfWorkers = both(
@@ -20,9 +21,16 @@ const findOfWorkers = both(
 
 const pageMax = 10_000
 
-/** The worker's leases whose runs are to be cancelled. */
-export function* cancelRequests(context: StoreContext, workerId: string): Step<LeaseName[]> {
-  return (yield* all(findCancelRequests, workerIdOf(workerId, 'workerId'), context.ns)).map(nameOf)
+export interface StopRequest extends LeaseName {
+  readonly stop: 'cancelled' | 'release'
+}
+
+/** The worker's leases whose runs are to be cancelled or given back; where both were asked for, the cancel comes first. */
+export function* stopRequests(context: StoreContext, workerId: string): Step<StopRequest[]> {
+  return (yield* all(findRequests, workerIdOf(workerId, 'workerId'), context.ns)).map((row) => ({
+    ...nameOf(row),
+    stop: row.stop as StopRequest['stop'],
+  }))
 }
 
 /** The leases of these workers, oldest run first. */

@@ -4,6 +4,7 @@ import { type Fire, type LiveName, type Turn as TurnOf, takeTurn } from '../../c
 import { checkInteger } from '../check.ts'
 import { stopsFiring } from '../holds/hold-row.ts'
 import { anySkips, skipReasonsOf } from '../holds/skipping-holds.ts'
+import { anyStops, forgetSpans, noStops, postponeStopped, type Stops, stopsOf } from '../holds/stopped-schedules.ts'
 import type { Fired } from '../port.ts'
 import { admit } from '../runs/admit.ts'
 import { cancelRuns } from '../runs/cancel-runs.ts'
@@ -28,7 +29,7 @@ type Turn = TurnOf<ScheduleRow>
  * due. Each row has the clock by which it is due, which saves PostgreSQL a round trip.
  */
 const dueRows = (now: string) => `select ${columnsOf('schedule', 's')}, (select ${now}) as now,
-  ${anySkips('s.ns')} as skips, ${countsRuns('s.ns')} as counts from belfry.schedule s
+  ${anySkips('s.ns')} as skips, ${countsRuns('s.ns')} as counts, ${anyStops('s.ns')} as stops from belfry.schedule s
   where s.wake_at <= (select ${now}) and s.wake_at is not null
   and not ${stopsFiring({ ns: 's.ns', now: `(select ${now})` })}`
 const oldestFirst = 'order by s.wake_at, s.id limit $2'
@@ -63,14 +64,18 @@ export function* fireDue(context: StoreContext, { limit }: { limit: number }): S
     postponeUnread,
     unread.map(({ row }) => [row.id as number, now + brokenAgainMs]),
   )
-  const reasons = found.some(({ skips }) => skips !== null) ? yield* skipReasonsOf(due, now) : none.reasons
+  const stops = found.some((row) => row.stops !== null) ? yield* stopsOf(due, now) : noStops
+  yield* postponeStopped(stops)
+  const free = due.filter(({ id }) => !stops.stopped.has(id))
+  const reasons = found.some(({ skips }) => skips !== null) ? yield* skipReasonsOf(free, now) : none.reasons
   const counted = found.flatMap(({ ns, counts }) => (counts === 1 ? [ns as number] : []))
   const rooms = counted.length === 0 ? none.rooms : yield* roomsOf(context, counted, now)
-  const { fired, after } = yield* fireSchedules(context, now, due, { reasons, rooms })
-  const more = found.length === limit || after.size < due.length || [...after.values()].some((row) => isDue(row, now))
+  const { fired, after } = yield* fireSchedules(context, now, free, { reasons, rooms, spans: stops.spans })
+  yield* forgetSpans(due, stops)
+  const more = found.length === limit || after.size < free.length || [...after.values()].some((row) => isDue(row, now))
   const own = unread.filter(({ row }) => row.ns === context.ns)
   const broken = [...own.map(({ row, error }) => ({ schedule: row.name as string, error })), ...fired.broken]
-  return { ...fired, broken, schedules: after.size + unread.length, more }
+  return { ...fired, broken, schedules: after.size + stops.stopped.size + unread.length, more }
 }
 
 /**
@@ -115,13 +120,17 @@ export interface FiredSchedules {
   readonly after: ReadonlyMap<number, ScheduleRow>
 }
 
-/** What keeps occurrences from becoming runs: the reason, by schedule, and how many runs may be made, by namespace. */
+/** What keeps occurrences from becoming runs. */
 interface Kept {
+  /** Why they end without a run now, by schedule. */
   readonly reasons: ReadonlyMap<number, string>
+  /** How many runs may be made, by namespace. */
   readonly rooms: ReadonlyMap<number, RunRoom>
+  /** When stops that are over kept them from firing, by schedule. */
+  readonly spans: Stops['spans']
 }
 
-const none: Kept = { reasons: new Map(), rooms: new Map() }
+const none: Kept = { reasons: new Map(), rooms: new Map(), spans: noStops.spans }
 
 /** Fires locked schedules, with one statement per kind of write. Occurrences that are kept end without a run. */
 export function* fireSchedules(
@@ -205,18 +214,20 @@ function allTurns(
   rows: readonly ScheduleRow[],
   now: number,
   live: ReadonlyMap<number, LiveRunRow[]>,
-  { reasons, rooms }: Kept,
+  { reasons, rooms, spans }: Kept,
 ): Turns {
   const taken: Turn[] = []
   const broken: { row: ScheduleRow; error: Error }[] = []
   for (const row of rows) {
     try {
       refuseUnfit(row)
-      const turn = takeTurn(row, now, live.get(row.id) ?? [], reasons.get(row.id))
+      const taking = (skipped: string | undefined) =>
+        takeTurn(row, now, live.get(row.id) ?? [], { skipped, stops: spans.get(row.id) })
+      const turn = taking(reasons.get(row.id))
       const room = rooms.get(row.ns)
       const isKept = room !== undefined && turn.fires.length > room.left
       if (room !== undefined && !isKept) room.left -= turn.fires.length
-      taken.push(isKept ? takeTurn(row, now, live.get(row.id) ?? [], room.outcome) : turn)
+      taken.push(isKept ? taking(room.outcome) : turn)
     } catch (error) {
       broken.push({ row, error: error as Error })
     }

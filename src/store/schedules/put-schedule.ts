@@ -119,7 +119,16 @@ function* create(put: Put): Step<PutAnswer | null> {
 }
 
 function freshRow({ context: { ns }, spec, now }: Put, id: number, queueId: number): ScheduleRow {
-  const stored = { ns, name: spec.name, queueId, knownWakeAt: null, managedBy: null, heldBy: null, updatedAt: now }
+  const stored = {
+    ns,
+    name: spec.name,
+    queueId,
+    knownWakeAt: null,
+    managedBy: null,
+    heldBy: null,
+    stoppedBy: null,
+    updatedAt: now,
+  }
   return { ...freshState(id, spec, now), ...stored }
 }
 

@@ -29,6 +29,8 @@ export interface ScheduleRow extends ScheduleState {
   readonly managedBy: string | null
   /** The hold in force on it, whose runs are aside; only `turnHolds` writes it. */
   readonly heldBy: number | null
+  /** The stop that postponed it. A row in memory is due as before, and every step that saves it makes it due again. */
+  readonly stoppedBy: null
   readonly updatedAt: number
 }
 
@@ -155,5 +157,18 @@ export function setsAside(row: ScheduleRow, now: number): boolean {
 
 export function scheduleRowOf(row: Row): ScheduleRow {
   const read = whole.read(row)
-  return { ...read, knownWakeAt: read.wakeAt }
+  const { stoppedBy, wakeAt } = read
+  return { ...read, stoppedBy: null, wakeAt: stoppedBy === null ? wakeAt : dueSince(read), knownWakeAt: wakeAt }
+}
+
+/** When a postponed schedule became due. */
+function dueSince({
+  nextDueAt,
+  pausedUntil,
+  hints,
+  updatedAt,
+}: Omit<ScheduleRow, 'stoppedBy' | 'knownWakeAt'>): number {
+  const instants = [nextDueAt, pausedUntil, hints.interval?.expiresAt, hints.oneshot?.expiresAt]
+  const known = instants.filter((at): at is number => at !== null && at !== undefined)
+  return known.length === 0 ? updatedAt : Math.min(...known)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { putHold } from '../../../src/store/holds/put-hold.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
-import { cancelRequests, leasesOfWorkers } from '../../../src/store/reads/find-leases.ts'
+import { leasesOfWorkers, stopRequests } from '../../../src/store/reads/find-leases.ts'
 import { workAhead } from '../../../src/store/reads/find-queue.ts'
 import { overdueSchedules } from '../../../src/store/reads/find-schedule.ts'
 import { listRuns } from '../../../src/store/reads/list-runs.ts'
@@ -101,13 +101,13 @@ export const looks: Case[] = [
       await store.enqueue([noop(), noop(), noop()])
       const [mine, other] = [await one.lease(2), await two.lease(1)]
       const { runId, fence } = mine[1] as (typeof mine)[0]
-      assert.deepEqual(await store.look(cancelRequests, one.workerId), [])
+      assert.deepEqual(await store.look(stopRequests, one.workerId), [])
       await store.do(cancelRun, runId, 'no')
-      assert.deepEqual(await store.look(cancelRequests, one.workerId), [{ runId, fence }])
-      assert.deepEqual(await store.look(cancelRequests, two.workerId), [])
+      assert.deepEqual(await store.look(stopRequests, one.workerId), [{ runId, fence, stop: 'cancelled' }])
+      assert.deepEqual(await store.look(stopRequests, two.workerId), [])
       const ends = [...mine, ...other].map((held) => ({ ...held, outcome: { kind: 'success' } as const }))
       await store.settle(ends)
-      assert.deepEqual(await store.look(cancelRequests, one.workerId), [])
+      assert.deepEqual(await store.look(stopRequests, one.workerId), [])
     },
   },
   {

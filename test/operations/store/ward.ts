@@ -69,7 +69,18 @@ export class Ward extends Desk {
 const tables = [
   ...['migration', 'namespace', 'queue', 'queue_version', 'start', 'need', 'schedule', 'schedule_version', 'hint'],
   ...['schedule_run', 'ledger', 'run', 'ready', 'aside', 'lease', 'attempt', 'result', 'output', 'idempotency'],
-  ...['dedupe', 'worker', 'duty', 'audit', 'hold', 'calendar', 'calendar_version', 'calendar_use', 'calendar_asking'],
+  ...[
+    'dedupe',
+    'worker',
+    'duty',
+    'audit',
+    'hold',
+    'stop_span',
+    'calendar',
+    'calendar_version',
+    'calendar_use',
+    'calendar_asking',
+  ],
 ]
 const asNew = [
   ...tables.slice(2).map((table) => `delete from belfry.${table}`),

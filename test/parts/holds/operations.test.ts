@@ -183,7 +183,7 @@ inEachWard((ward) => {
     for (const on of ['queue:nowhere', 'schedule:nowhere']) {
       expect((await errorOf(holds.put({ on, reason: 'why' }))).code).toBe('not-found')
     }
-    for (const on of ['queue', 'queue:', 'namespace:default', 'account:claude', 'kind:handler/', 'kind:agent']) {
+    for (const on of ['queue', 'queue:', 'namespace:default', 'account:claude', 'kind:handler/', 'kind:robot']) {
       expect(await problemsIn(holds.put({ on, reason: 'why' })), on).toMatchObject([{ field: 'on' }])
     }
     expect(await holds.list({})).toEqual([])
