@@ -33,5 +33,10 @@ export function judged(profile: AgentProfile, text: string, { exitCode = 0, step
   for (let at = 0; at < text.length; at += step) said += reader.add(text.slice(at, at + step))
   said += reader.end(exitCode === 0)
   const { facts } = reader
-  return { facts, said, verdict: transcriptVerdict({ facts, profile, exitCode }), usage: transcriptUsage(facts, profile) }
+  return {
+    facts,
+    said,
+    verdict: transcriptVerdict({ facts, profile, exitCode }),
+    usage: transcriptUsage(facts, profile),
+  }
 }
