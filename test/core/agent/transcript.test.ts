@@ -163,7 +163,10 @@ describe('reading', () => {
   it('gives readable text, and shows what is no JSON as it came', () => {
     expect(read('claude-success').said).toBe('I look at the deploy.\n→ Bash\nThe deploy is healthy.\n')
     expect(read('gemini-success').said).toBe('Let me look.\n→ run_shell_command\nThe deploy is healthy.')
-    const { said, verdict } = judged(profileOf('claude'), `warning: old node\n{"type":"result"\n${fixture('claude-success')}`)
+    const { said, verdict } = judged(
+      profileOf('claude'),
+      `warning: old node\n{"type":"result"\n${fixture('claude-success')}`,
+    )
     expect(said).toMatch(/^warning: old node\n\{"type":"result"\nI look/)
     expect(verdict).toEqual(answer)
   })
