@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { TestClock } from '../../../src/testing.ts'
 import { isRunning, until, vanished } from '../../targets/command/processes.ts'
 import { playAgents, type Scene } from './scene.ts'
 
@@ -209,5 +210,25 @@ describe('an agent that is told to stop', () => {
     const { end, parked } = await belfry.runs.wait(id)
     expect(end?.status ?? parked?.reason).toMatch(how === 'cancel' ? /^cancelled$/ : /timeout after 2s/)
     await vanished(...scene.starts().map(({ pid }) => pid), ...scene.children())
+  })
+})
+
+describe('a worker that stops', () => {
+  it('waits ten minutes for agents unless it is told how long, and says so', async () => {
+    const clock = new TestClock()
+    const scene = await playAgents({ clock })
+    const { belfry } = scene
+    await belfry.start()
+    const { id } = await belfry.runs.enqueue({ target: scene.target('claude', 'slow') })
+    await until(() => scene.starts().length > 0, 'the agent has started')
+    const waiting = new Promise((resolve) => belfry.once('worker.waiting', resolve))
+    const stopping = new Promise((resolve) => belfry.once('worker.stopping', resolve))
+    const stopped = belfry.stop()
+    await stopping
+    clock.advance(25_000)
+    expect(await waiting).toMatchObject({ running: 1, graceMs: 600_000 })
+    expect((await belfry.runs.get(id)).status).toBe('leased')
+    await Promise.all([belfry.stop({ graceMs: 0 }), stopped])
+    expect((await belfry.runs.get(id)).status).toBe('ready')
   })
 })
