@@ -54,7 +54,13 @@ describe('installing asks no registry for a name that is not ours', () => {
     const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }]
     expect(filename).toBe(`belfry-${version}.tgz`)
     expect(files.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(['bin/belfry.js', 'dist/index.d.ts', 'dist/verbs.d.ts', 'README.md']),
+      expect.arrayContaining([
+        'bin/belfry.js',
+        'dist/index.d.ts',
+        'dist/verbs.d.ts',
+        'README.md',
+        'src/parts/agents/profiles/claude.yaml',
+      ]),
     )
     execFileSync('tar', ['-xzf', filename], { cwd })
     symlinkSync(join(root, 'node_modules'), join(cwd, 'node_modules'))
@@ -63,6 +69,8 @@ describe('installing asks no registry for a name that is not ours', () => {
       encoding: 'utf8',
     })
     expect(said.trim()).toBe(version)
+    const check = [join(cwd, 'package/bin/belfry.js'), 'agent', 'check', 'codex']
+    expect(spawnSync(process.execPath, check, { cwd, encoding: 'utf8' }).stdout).toContain('codex: ')
   })
 })
 

@@ -68,17 +68,19 @@ export class Engine {
    * Stops leasing, lets runs finish within the grace period, then stops and releases the rest. Another call with a shorter grace
    * period shortens the first.
    */
-  async stop({ graceMs = graceMsDefault }: { graceMs?: number } = {}): Promise<void> {
+  async stop({ graceMs: given }: { graceMs?: number } = {}): Promise<void> {
+    const graceMs = given ?? graceMsDefault
+    const isDefault = given === undefined
     if (!Number.isSafeInteger(graceMs) || graceMs < 0) {
       throw new BelfryError('invalid', `graceMs is ${graceMs}; it must be a whole number of ms, 0 or more.`)
     }
-    if (this.#isStopping) this.#worker?.hurry(graceMs)
+    if (this.#isStopping) this.#worker?.hurry(graceMs, { isDefault })
     return this.#inTurn(async () => {
       const worker = this.#worker
       if (worker === null) return
       this.#isStopping = true
       try {
-        worker.hurry(graceMs)
+        worker.hurry(graceMs, { isDefault })
         await worker.stop()
       } finally {
         this.#worker = null

@@ -97,6 +97,7 @@ export interface KernelEvents {
   'door.failed': { readonly error: Error }
   'worker.started': { readonly workerId: string; readonly slots: number | null }
   'worker.stopping': { readonly workerId: string; readonly running: number }
+  'worker.waiting': { readonly workerId: string; readonly running: number; readonly graceMs: number }
   'worker.stopped': { readonly workerId: string; readonly forced: number }
   'worker.pruned': { readonly runs: number; readonly ledger: number; readonly other: number }
   /** A defect of Belfry: the loop continues after a pause. */

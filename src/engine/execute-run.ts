@@ -17,7 +17,7 @@ import { OutputWriter } from './output-writer.ts'
 
 /** Executes the targets of a kind in this process. */
 export interface Executor extends KindExecutor {
-  readonly kind: Pick<TargetKind, 'timeoutMs' | 'leaseMs' | 'stopMs' | 'knowsItsEnd'>
+  readonly kind: Pick<TargetKind, 'timeoutMs' | 'leaseMs' | 'stopMs' | 'graceMs' | 'knowsItsEnd'>
 }
 
 /** The executors of this process, by kind. */
@@ -51,6 +51,7 @@ export function execute(
   const { kind } = found
   const { timeoutMs = found.timeoutMs ?? kind.timeoutMs } = lease.options as RunOptions
   holding.stopMs = kind.stopMs ?? 0
+  holding.graceMs = kind.graceMs ?? 0
   if (kind.leaseMs !== undefined && kind.leaseMs > holding.leaseMs) holding.leaseMs = kind.leaseMs
   const cancelTimeout =
     timeoutMs === undefined ? null : context.clock.after(timeoutMs, () => stopHolding(holding, 'timeout'))

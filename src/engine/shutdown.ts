@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { EngineContext } from './engine-context.ts'
-import { stopHolding } from './leases/holdings.ts'
+import { type Holding, stopHolding } from './leases/holdings.ts'
 
 /** How long the last ends may take to be written when a worker stops; an unwritten one expires with its lease. */
 const lastWritesMsMax = 5_000
@@ -29,6 +29,10 @@ export class Grace {
     else this.#cancel = this.#clock.after(ms, this.#end)
   }
 
+  get isOver(): boolean {
+    return this.#clock.monotonic() >= this.#endsAt
+  }
+
   /** No longer waited for: `atMost` from here on sets no timer, which would keep the process alive. */
   forget(): void {
     this.#cancel()
@@ -36,15 +40,34 @@ export class Grace {
   }
 }
 
+export interface Graces {
+  readonly grace: Grace
+  /** The grace of attempts whose kind has a longer one. */
+  readonly patience: Grace
+  /** Called when only these are waited for. */
+  waiting(running: number, graceMs: number): void
+}
+
 /**
  * Ends what a worker holds: executors have the grace period, then they are told to stop, then they are abandoned. Their ends have
  * a little longer to be written; an unresponsive store does not keep the worker from stopping. Returns how many were forced.
  */
-export async function seeOut(context: EngineContext, grace: Grace, nothingNew: Promise<unknown>): Promise<number> {
+export async function seeOut(context: EngineContext, graces: Graces, nothingNew: Promise<unknown>): Promise<number> {
   const { clock, holdings, settings } = context
+  const { grace, patience, waiting } = graces
+  const stop = (those: readonly Holding[]) => those.filter((holding) => stopHolding(holding, 'shutdown')).length
   await Promise.race([nothingNew.then(() => holdings.still()), grace.over])
   grace.forget()
-  const forced = holdings.all().filter((holding) => stopHolding(holding, 'shutdown')).length
+  const patient = patience.isOver ? [] : holdings.all().filter(({ graceMs, isOver }) => graceMs > 0 && !isOver)
+  let forced = stop(holdings.all().filter((holding) => !patient.includes(holding)))
+  if (patient.length > 0) {
+    const graceMs = Math.max(...patient.map((holding) => holding.graceMs))
+    patience.atMost(graceMs)
+    waiting(patient.length, graceMs)
+    await Promise.race([holdings.still(), patience.over])
+  }
+  patience.forget()
+  forced += stop(holdings.all())
   // A lease in flight at the stop may still be granted, and has to be released.
   await atMost(clock, lastWritesMsMax, nothingNew)
   const stopMsMax = Math.max(0, ...holdings.all().map(({ stopMs }) => stopMs))

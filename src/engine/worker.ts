@@ -57,6 +57,7 @@ export class Worker {
   readonly #duties: Duties
   readonly #hearing: WakeUpWatch
   readonly #grace: Grace
+  readonly #patience: Grace
   readonly #beginners: Beginners
   readonly #concluders: Concluders
   readonly #loops: Readonly<Record<LoopName, Loop>>
@@ -107,6 +108,7 @@ export class Worker {
     })
     this.#hearing = new WakeUpWatch(this.#context, () => this.#heard({ from: 'elsewhere', what: 'anything' }))
     this.#grace = new Grace(clock)
+    this.#patience = new Grace(clock)
     this.#loops = this.#makeLoops()
   }
 
@@ -138,9 +140,10 @@ export class Worker {
     }
   }
 
-  /** Running attempts have at most this many ms from now to end. */
-  hurry(graceMs: number): void {
+  /** Running attempts have at most this many ms from now to end; by default those whose kind says so have longer. */
+  hurry(graceMs: number, { isDefault = false } = {}): void {
     this.#grace.atMost(graceMs)
+    if (!isDefault) this.#patience.atMost(graceMs)
   }
 
   async stop(): Promise<void> {
@@ -149,7 +152,13 @@ export class Worker {
     this.#isLeasing = false
     const { fire, lease, reclaim, duties, hear } = this.#loops
     const nothingNew = Promise.all([fire, lease, reclaim, duties, hear].map((loop) => loop.stop()))
-    const forced = await seeOut(this.#context, this.#grace, nothingNew)
+    const graces = {
+      grace: this.#grace,
+      patience: this.#patience,
+      waiting: (running: number, graceMs: number) =>
+        events.tell('worker.waiting', { workerId: this.id, running, graceMs }),
+    }
+    const forced = await seeOut(this.#context, graces, nothingNew)
     this.#unlisten()
     const rest = [nothingNew, this.#settler.stop(), ...Object.values(this.#loops).map((loop) => loop.stop())]
     const saidSo = Promise.all(rest).then(() => this.#sayStopped())

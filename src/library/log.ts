@@ -129,6 +129,11 @@ const kernelLines: EventLines<keyof KernelEvents> = {
     level: 'info',
     say: ({ workerId, running }) => `Worker ${workerId} is stopping; ${running} still running may finish.`,
   },
+  'worker.waiting': {
+    level: 'info',
+    say: ({ workerId, running, graceMs }) =>
+      `Worker ${workerId} waits for ${running} still running, which may take ${formatDuration(graceMs)} to end.`,
+  },
   'worker.stopped': {
     level: 'info',
     say: ({ workerId, forced }) =>

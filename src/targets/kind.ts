@@ -56,6 +56,8 @@ export interface TargetKind {
   repeats?(target: Target): boolean
   /** How long it may take to end what it began after it was told to stop, where that is longer than for other kinds. */
   readonly stopMs?: number
+  /** How long its attempts may finish when their worker stops, unless that worker is told how long to wait. Default: as the worker waits. */
+  readonly graceMs?: number
   /** The same kind, as it is with what the store has: `declared` are the sections of a file that is being applied. */
   inStore?(store: KindStore, declared?: Readonly<Record<string, unknown>>): Promise<TargetKind>
   /** Creates its executor. Absent where programs register their own. Only workers call it, and it loads what only they need. */

@@ -57,6 +57,7 @@ const samples: Omit<EngineEvents, 'note.found'> = {
   'door.failed': { error },
   'worker.started': { workerId: 'w-11', slots: 5 },
   'worker.stopping': { workerId: 'w-11', running: 1 },
+  'worker.waiting': { workerId: 'w-11', running: 1, graceMs: 600_000 },
   'worker.stopped': { workerId: 'w-11', forced: 1 },
   'worker.pruned': { runs: 1, ledger: 2, other: 3 },
   'worker.failed': { loop: 'fire', error },

@@ -317,6 +317,9 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
     return told(desk)
   },
   'store notices': told,
+  'agent list': nothing,
+  'agent get': nothing,
+  'agent check': nothing,
 }
 
 /** An example about what is there. */

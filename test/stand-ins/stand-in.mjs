@@ -5,17 +5,18 @@
  *   fixture:NAME   the lines of fixtures/AGENT-NAME   exit:N    the exit code       stderr:TEXT   a complaint (_ for blanks)
  *   hang:start     never print a line                 hang:end  never end           ask           wait behind a question
  *   flood:MB       lines that mean nothing            half      the last line is cut in the middle
- *   invalid        bytes that are no UTF-8            child     a grandchild that holds the pipes and ignores TERM
+ *   invalid        bytes that are no UTF-8            child     a grandchild that holds the pipes and ignores TERM; child:calm obeys it
  *   deaf           ignore TERM                        missing   the session to resume is gone
  *   slow           print the first line, and wait
  *
- * STAND_IN_LOG names a file that gets a line for each start: arguments, stdin, pid and environment.
+ * Words after ` | ` are for the next attempt. STAND_IN_LOG names a file that gets a line for each start: arguments, stdin, pid and environment.
  */
 import { spawn } from 'node:child_process'
 import { appendFileSync, readFileSync } from 'node:fs'
 
 const [agent, ...args] = process.argv.slice(2)
-const words = (process.env.STAND_IN ?? '').split(' ')
+const attempts = (process.env.STAND_IN ?? '').split(' | ')
+const words = (attempts[Number(process.env.BELFRY_ATTEMPT ?? 1) - 1] ?? attempts.at(-1)).split(' ')
 const word = (name) => words.find((each) => each.startsWith(`${name}:`))?.slice(name.length + 1)
 const has = (name) => words.includes(name)
 const forEver = () => new Promise(() => setInterval(() => undefined, 1_000))
@@ -29,8 +30,8 @@ const { STAND_IN_LOG: log, ...env } = process.env
 if (log !== undefined)
   appendFileSync(log, `${JSON.stringify({ agent, args, input, pid: process.pid, cwd: process.cwd(), env })}\n`)
 if (has('deaf')) process.on('SIGTERM', () => undefined)
-if (has('child')) {
-  const stay = `trap '' TERM; while :; do sleep 1; done`
+if (has('child') || word('child') !== undefined) {
+  const stay = `${has('child') ? `trap '' TERM; ` : ''}while :; do sleep 1; done`
   const { pid } = spawn('/bin/sh', ['-c', stay], { stdio: 'inherit' })
   if (log !== undefined) appendFileSync(log, `${JSON.stringify({ child: pid })}\n`)
 }

@@ -10,6 +10,8 @@ export class Holding {
   trustedUntil: number
   /** How long it lasts from each renewal on. */
   leaseMs: number
+  /** How long it may finish when the worker stops, where that is longer than for others; 0 where it is not. */
+  graceMs = 0
   /** How much longer than others it may take to stop. */
   stopMs = 0
   /** Why it was told to stop; the first reason counts. */

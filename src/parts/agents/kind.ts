@@ -34,6 +34,7 @@ const form = z.strictObject({
 })
 
 const shownLengthMax = 80
+const killAfterMs = 15_000
 
 /** Prompts for agents. Each profile is a lane, so that a worker takes only those whose program it has. */
 function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
@@ -69,7 +70,8 @@ function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
     ],
     timeoutMs: 3_600_000,
     leaseMs: 300_000,
-    stopMs: 15_000,
+    stopMs: killAfterMs,
+    graceMs: 600_000,
     startsPrograms: true,
     message: 'is an agent, which takes prompts and no messages',
     // A prompt that was handed over is not taken back: without its session another attempt would begin from nothing.

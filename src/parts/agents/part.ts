@@ -1,5 +1,6 @@
 import type { Part } from '../../part.ts'
 import { agentTables } from './0025-agents.ts'
+import { agentOperations } from './agent-verbs.ts'
 import { agentField, attemptFacts } from './attempt-facts.ts'
 import { removeAttempts } from './attempt-rows.ts'
 import { agentKind } from './kind.ts'
@@ -10,6 +11,21 @@ export const agents = {
   name: 'agents',
   migrations: [agentTables],
   ofRuns: [removeAttempts],
+  nouns: {
+    agent: {
+      says: 'Agents: programs that take prompts, and how they are called and read.',
+      plural: 'agents',
+      operations: agentOperations,
+      otherWords: {
+        agents: 'agent list',
+        'agent ls': 'list',
+        'agent get': 'show',
+        'agent describe': 'show',
+        'agent test': 'check',
+        'agent doctor': 'check',
+      },
+    },
+  },
   kinds: [agentKind],
   config: [agentsSection],
   fields: { attempt: { agent: agentField } },

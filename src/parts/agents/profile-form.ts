@@ -121,17 +121,19 @@ export function readProfile(
   const spec = resolved(value as Form, folder) as ProfileSpec
   const whole = merged(base ?? {}, spec)
   const problems: Problem[] = [...found]
-  if (whole.argv === undefined)
-    problems.push({ field: 'argv', problem: 'is missing', expected: 'a program and its arguments' })
-  if (whole.stream === undefined)
-    problems.push({ field: 'stream', problem: 'is missing', expected: 'jsonl, json or text' })
-  if (problems.length === 0) problems.push(...profileProblems(whole))
+  const needed = { argv: 'a program and its arguments', stream: 'jsonl, json or text' } as const
+  for (const [field, expected] of Object.entries(needed)) {
+    const isGiven = whole[field as keyof typeof needed] !== undefined || found.some((each) => each.field === field)
+    if (!isGiven) problems.push({ field, problem: 'is missing', expected })
+  }
+  problems.push(...profileProblems(whole).filter(({ field }) => !problems.some((each) => each.field === field)))
   return { spec, profile: problems.length === 0 ? profileOf(name, whole) : null, problems }
 }
 
 function profileProblems(spec: ProfileSpec): Problem[] {
   const { argv = [], program, cwd, env, missing, stall } = spec
-  const command = program === undefined ? argv : [program, ...argv.slice(1)]
+  const words = argv.length === 0 ? ['true'] : argv
+  const command = program === undefined ? words : [program, ...words.slice(1)]
   const target = { command, ...(cwd !== undefined && { cwd }), ...(env !== undefined && { env }) }
   const ofProgram = commandTargetProblems(target).map(({ field, ...rest }) => ({
     ...rest,

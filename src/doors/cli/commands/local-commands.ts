@@ -14,7 +14,10 @@ const up: LocalCommand = {
     { flags: '--keep-going', says: 'With --once: exit 0 also when runs failed or were parked.' },
     { flags: '--slots <n>', says: 'How many runs at once. Default: as many as the queues allow.' },
     { flags: '--queues <a,b>', says: `Only runs of these queues; Belfry itself uses ${partQueues.join(', ')}.` },
-    { flags: '--grace <duration>', says: 'How long runs at work may take to end when the worker stops. Default: 25s.' },
+    {
+      flags: '--grace <duration>',
+      says: 'How long runs at work may take to end when the worker stops. Default: 25s, and 10m for agents.',
+    },
     { flags: '--name <text>', says: 'The name of this worker, for people.' },
     { flags: '--allow-private', says: 'Let HTTP targets call private networks.' },
     { flags: '--allow-hosts <a,b>', says: 'Hosts that HTTP targets may call whatever their addresses are.' },

@@ -84,7 +84,7 @@ export async function up(given: Flags, { world, reader, isJudged }: CommandConte
     if (isOnce) await Promise.race([worker.drain({ forMs }), ending.first])
     else await ending.first
     const isDone = isOnce && !ending.isAsked
-    await worker.stop({ graceMs })
+    await worker.stop(flags.grace === undefined ? {} : { graceMs })
     teller.closing(isDone ? { ...(await left(worker)), counts: tally.counts } : null)
     return isOnce && flags.keepGoing !== true && tally.hasFailures ? exitFailed : exitOk
   } finally {

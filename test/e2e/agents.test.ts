@@ -1,0 +1,145 @@
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { standIn } from '../parts/agents/scene.ts'
+import { until, vanished } from '../targets/command/processes.ts'
+import { Shell } from './belfry-process.ts'
+
+interface Attempt {
+  readonly outcome: string
+  readonly agent?: { readonly sessionId: string; readonly resumed?: true }
+}
+
+interface Noted {
+  readonly args?: readonly string[]
+  readonly pid?: number
+  readonly child?: number
+}
+
+/** A shell with stand-ins on its PATH. */
+function shellWith(database: 'sqlite' | 'postgres', ...agents: readonly string[]) {
+  const shell = new Shell(database)
+  const bin = join(shell.folder, 'bin')
+  mkdirSync(bin)
+  for (const agent of agents) symlinkSync(standIn(agent), join(bin, agent === 'script' ? 'agent-script' : agent))
+  const env = { PATH: `${bin}:${process.env.PATH}` }
+  const up = async (flags = '') => {
+    const worker = shell.start(`up ${flags}`.trim(), { env })
+    await worker.told(/works on/)
+    return worker
+  }
+  const log = join(shell.folder, 'starts')
+  const noted = (): Noted[] => {
+    try {
+      return readFileSync(log, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+    } catch {
+      return []
+    }
+  }
+  return { shell, env, up, log, noted }
+}
+
+describe('at a terminal', () => {
+  it('a prompt is scheduled and enqueued in one line, executed, and read with what it cost', async () => {
+    const { shell, env, up } = shellWith('sqlite', 'claude', 'script')
+    const check = await shell.start('agent check claude', { env }).ended
+    expect(check.stdout).toBe(
+      'claude: found 2.1.7 (stand-in for claude); profile says stream-json, resume, usage, cost: yes\n',
+    )
+    const made = await shell.belfry([
+      'schedule',
+      'create',
+      'triage',
+      '--cron',
+      '0 9 * * 1-5',
+      '--agent',
+      'script',
+      '--prompt',
+      'Triage the inbox',
+    ])
+    expect(made.stdout).toContain('Asks script "Triage the inbox".')
+    const { id } = await shell.json<{ id: string }>('schedule run triage')
+    const asked = await shell.json<{ id: string }>([
+      'run',
+      'enqueue',
+      '--agent',
+      'claude',
+      '--prompt',
+      'Is the deploy healthy?',
+      '--cwd',
+      shell.folder,
+    ])
+    const worker = await up('--once')
+    expect((await worker.ended).exit).toBe(0)
+    expect((await shell.belfry(`run output ${id}`)).stdout).toBe('You asked: Triage the inbox\n')
+    expect((await shell.belfry(`run output ${asked.id}`)).stdout).toBe(
+      'I look at the deploy.\n→ Bash\nThe deploy is healthy.\n',
+    )
+    const shown = (await shell.belfry(`run show ${asked.id}`)).stdout
+    expect(shown).toMatch(
+      /agent {2}claude \(claude-opus-4-5\), session \S+, 3 turns, 1,500 tokens in, 380 out, 9,000 cached, 0\.0312 USD/,
+    )
+    expect((await shell.belfry(`run attempts ${asked.id}`)).stdout).toContain('0.0312 USD')
+  })
+
+  it('a program that is not there is named: by the check, by explain, by doctor; and no worker takes its runs', async () => {
+    const { shell, env, up } = shellWith('sqlite', 'claude')
+    const check = await shell.start('agent check codex', { env }).ended
+    expect([check.exit, check.stdout]).toEqual([
+      1,
+      expect.stringMatching(/codex: not found\n.*npm install -g @openai\/codex.*agents: \{ codex: \{ program:/s),
+    ])
+    const { id } = await shell.json<{ id: string }>(['run', 'enqueue', '--agent', 'codex', '--prompt', 'Hello'])
+    const worker = await up()
+    const why = async () => (await shell.belfry(`explain run ${id}`)).stdout
+    await expect.poll(why).toMatch(/none has the agent "codex": they have .*the agent "claude"/)
+    expect((await shell.belfry('doctor')).stdout).toMatch(
+      /needs the agent "codex".*\n.*Install the program of profile codex/,
+    )
+    worker.ctrlC()
+    await worker.ended
+  })
+
+  it('a live check compares what the program prints with the profile', async () => {
+    const { shell, env } = shellWith('sqlite', 'claude')
+    const live = await shell.start('agent check claude --live', { env }).ended
+    expect(live.stdout).toContain('live: it answered; read: session, model, tokensIn, tokensOut, cost, turns, final')
+    expect(live.exit).toBe(0)
+  })
+})
+
+describe.each(['sqlite', 'postgres'] as const)('on %s a worker that is killed', (database) => {
+  it('takes its agents along with all their children, and the next attempt continues the session', async () => {
+    const { shell, up, log, noted } = shellWith(database, 'claude')
+    await shell.belfry('queue set default --max-concurrent 3')
+    const target = {
+      agent: { profile: 'claude', prompt: 'Is the deploy healthy?' },
+      env: { STAND_IN: 'slow child:calm | fixture:success', STAND_IN_LOG: log },
+    }
+    const ids: string[] = []
+    for (let each = 0; each < 2; each++) {
+      ids.push((await shell.json<{ id: string }>(['run', 'enqueue', '--target', JSON.stringify(target)])).id)
+    }
+    const worker = await up()
+    const attempt = async (id: string) => (await shell.json<{ attempt?: Attempt }>(`run show ${id}`)).attempt
+    await until(() => noted().filter(({ child }) => child !== undefined).length === 2, 'both agents have started')
+    for (const id of ids) await expect.poll(async () => (await attempt(id))?.agent?.sessionId).toBeDefined()
+    worker.signal('SIGKILL')
+    await worker.ended
+    await vanished(...noted().flatMap(({ pid, child }) => pid ?? child ?? []))
+    const next = await up()
+    for (const id of ids)
+      await expect.poll(async () => (await shell.json<{ status: string }>(`run show ${id}`)).status).toBe('completed')
+    for (const id of ids) {
+      const [first, second] = await shell.json<Attempt[]>(`run attempts ${id}`)
+      expect(first?.outcome).toBe('lost')
+      expect(second).toMatchObject({ outcome: 'success', agent: { sessionId: first?.agent?.sessionId, resumed: true } })
+      expect(noted().some(({ args = [] }) => args.join(' ').endsWith(`--resume ${first?.agent?.sessionId}`))).toBe(true)
+    }
+    next.ctrlC()
+    await next.ended
+  })
+})

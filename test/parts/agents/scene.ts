@@ -1,0 +1,98 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { Belfry, type OpenOptions } from '../../../src/index.ts'
+import { lendSchema, returnSchema } from '../../lent-schema.ts'
+import { postgresUrl } from '../../postgres.ts'
+import { isRunning } from '../../targets/command/processes.ts'
+
+const standIns = fileURLToPath(new URL('../../stand-ins/', import.meta.url))
+export const standIn = (agent: string) => join(standIns, `agent-${agent}`)
+
+const shortened = { linger: '100ms', killAfter: '300ms', stall: { start: '500ms', silence: '100ms' } }
+/** The shipped profiles with the stand-ins for their programs. Patience is short, but for starts, which a busy machine makes slow. */
+export const agents = {
+  claude: { program: standIn('claude'), ...shortened, stall: { start: '60s', silence: '100ms' } },
+  codex: { program: standIn('codex'), linger: '100ms' },
+  gemini: { program: standIn('gemini') },
+  opencode: { program: standIn('opencode') },
+  aider: { program: standIn('aider') },
+  script: { program: standIn('script') },
+  hasty: { extends: 'claude', program: standIn('claude'), ...shortened },
+  absent: { extends: 'claude', program: '/nowhere/claude' },
+}
+
+/** What a stand-in noted when it was started. */
+export interface Started {
+  readonly agent: string
+  readonly args: readonly string[]
+  readonly input: string
+  readonly pid: number
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface Scene {
+  readonly belfry: Belfry
+  readonly folder: string
+  readonly open: (options?: OpenOptions) => Promise<Belfry>
+  /** A target for a stand-in that behaves so. */
+  target(
+    profile: string,
+    behaviour?: string,
+    more?: object,
+  ): { agent: { profile: string; prompt: string }; env: Record<string, string> }
+  starts(): Started[]
+  /** The grandchildren that stand-ins started. */
+  children(): number[]
+}
+
+export type StoreKind = 'SQLite' | 'PostgreSQL'
+
+/** A store with profiles for the stand-ins. */
+export async function playAgents(options: OpenOptions = {}, kind: StoreKind = 'SQLite'): Promise<Scene> {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-agents-'))
+  const log = join(folder, 'starts')
+  const schema = kind === 'PostgreSQL' ? lendSchema() : undefined
+  const store =
+    schema === undefined ? { store: `sqlite:${join(folder, 'belfry.db')}` } : { store: postgresUrl(), schema }
+  const opened: Belfry[] = []
+  const open = async (more: OpenOptions = {}) => {
+    const belfry = await Belfry.open({ log: false, allowNonDurable: true, ...store, ...options, ...more })
+    opened.push(belfry)
+    return belfry
+  }
+  onTestFinished(async () => {
+    for (const belfry of opened) {
+      await belfry.stop({ graceMs: 0 })
+      await belfry.close()
+    }
+    for (const pid of noted(log).flatMap((each) => [each.pid ?? [], each.child ?? []].flat())) {
+      if (isRunning(pid)) process.kill(pid, 'SIGKILL')
+    }
+    if (schema !== undefined) await returnSchema(schema)
+    rmSync(folder, { recursive: true })
+  })
+  const belfry = await open()
+  await belfry.config.apply({ source: 'test', agents })
+  return {
+    belfry,
+    folder,
+    open,
+    target: (profile, behaviour = '', more = {}) => ({
+      agent: { profile, prompt: 'Is the deploy healthy?', ...more },
+      env: { STAND_IN: behaviour, STAND_IN_LOG: log },
+    }),
+    starts: () => noted(log).filter((each): each is Started => each.pid !== undefined),
+    children: () => noted(log).flatMap(({ child }) => child ?? []),
+  }
+}
+
+function noted(log: string): (Partial<Started> & { readonly child?: number })[] {
+  if (!existsSync(log)) return []
+  return readFileSync(log, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
