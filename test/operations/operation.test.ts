@@ -7,7 +7,7 @@ import type { OperationContext } from '../../src/operations/operation-context.ts
 import { nouns } from '../../src/table.ts'
 import { problemsIn } from './desk.ts'
 
-const context = { fields: {} } as OperationContext
+const context = { fields: {}, kinds } as unknown as OperationContext
 const calls: unknown[] = []
 
 const greeting = {

@@ -192,6 +192,15 @@ const blockedAccount: Stage = async (desk) => {
   return {}
 }
 
+const spent: Stage = async (desk) => {
+  await ready(desk)
+  const ends = (await desk.lease()).map(({ runId, fence, scheduleId }) => {
+    return { runId, fence, scheduleId, outcome: { kind: 'success' as const }, usage: { tokensIn: 10, tokensOut: 5 } }
+  })
+  await desk.store.settle(ends)
+  return {}
+}
+
 const budgeted: Stage = async (desk) => {
   await queues(desk)
   await schedules(desk)
@@ -280,7 +289,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'budget show': budgeted,
   'budget topup': budgeted,
   'budget delete': budgeted,
-  'budget cost': budgeted,
+  'budget cost': spent,
   'admission list': held,
   'hold list': held,
   'hold lift': held,

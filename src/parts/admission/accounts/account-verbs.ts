@@ -26,7 +26,7 @@ import {
 } from './account-answer.ts'
 import { accountName } from './account-field.ts'
 import { type Accounts, accountsNow, wholeNamespace } from './account-row.ts'
-import { type AccountPatch, blockByHand, deleteAccount, putAccount, unblockByHand } from './write-account.ts'
+import { type AccountPatch, blockByHand, deleteAccount, putAndRead, unblockByHand } from './write-account.ts'
 
 /** A model can neither raise a limit nor open what is blocked. */
 const people: Doors = {
@@ -97,8 +97,8 @@ export const put = operation({
     const patch = readBounds(rest, problems)
     refuse('The account', problems)
     const { store, actor } = context
-    const { answer } = await store.do(putAccount, name as string, patch, { actor })
-    return { answer, account: await present(context, name as string) }
+    const { answer, accounts, account } = await store.do(putAndRead, name as string, patch, { actor })
+    return { answer, account: accountAnswer(accounts, account) }
   },
 })
 

@@ -87,7 +87,14 @@ export function* putAccount(
   yield* audit(context, 'account.put', name, { actor, now, detail: spec })
   return { answer: isSame ? 'unchanged' : 'updated', before: found.spec, after: spec }
 }
-putAccount.rehearses = true as const
+
+/** The same, with the account as it is then: after a rehearsal there is nothing left to read. */
+export function* putAndRead(context: StoreContext, name: string, patch: AccountPatch, change: AccountChange) {
+  const { answer } = yield* putAccount(context, name, patch, change)
+  const accounts = yield* accountsNow(context)
+  return { answer, accounts, account: accounts.byName.get(name) as NonNullable<ReturnType<typeof accounts.byName.get>> }
+}
+putAndRead.rehearses = true as const
 
 function refuseManaged({ name, managedBy }: AccountRow): void {
   if (managedBy === null) return
