@@ -38,7 +38,9 @@ export const notices: readonly Mutant[] = [
   {
     id: 'quiet-until-the-clock-was-right',
     hazard: 'A notice that was told by a clock far ahead silences all that follow until that instant.',
-    edits: [['isQuiet', 'return now < quietUntil && quietUntil - now <= noticeQuietMs', 'return now < quietUntil']],
+    edits: [
+      ['notice.ts isQuiet', 'return now < quietUntil && quietUntil - now <= noticeQuietMs', 'return now < quietUntil'],
+    ],
     suites: [memory],
   },
   {

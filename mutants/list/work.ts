@@ -70,8 +70,8 @@ export const work: readonly Mutant[] = [
     edits: [
       [
         'standsAfter',
-        "if (stopped === 'cancelled') return own.kind === 'success'",
-        "if (stopped === 'cancelled') return false",
+        "if (stopped === 'cancelled' || stopped === 'budget') return own.kind === 'success'",
+        "if (stopped === 'cancelled' || stopped === 'budget') return false",
       ],
     ],
     suites: ['test/engine/late-cancel.test.ts'],

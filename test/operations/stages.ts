@@ -295,7 +295,9 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'hold lift': held,
   'hold stop': leased,
   'hold go': async (desk) => {
-    await verbsAt(() => desk.context).holds.stop({ reason: 'Incident 4711' })
+    const { holds: verbs } = verbsAt(() => desk.context)
+    await verbs.stop({ on: 'kind:command', reason: 'Incident 4711' })
+    await verbs.stop({ reason: 'Incident 4711' })
     return {}
   },
   'calendar put': nothing,

@@ -60,6 +60,9 @@ const readsLeases = [
   'list leased runs',
   'cancel leased request',
   'ceiling reserve at work',
+  'stop leased count',
+  'stop leased cancel',
+  'stop leased release',
 ]
 /** Goes once through the live runs of all schedules, or through the keys with a gate, looking each of them up. */
 const readsLiveRuns = [

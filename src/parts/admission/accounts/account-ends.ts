@@ -11,7 +11,7 @@ import { deleteHold } from '../../../store/holds/lift-hold.ts'
 import { auditHold, writeHold } from '../../../store/holds/put-hold.ts'
 import type { Actor } from '../../../store/port.ts'
 import type { Ends, RunEnd } from '../../../store/runs/end-hooks.ts'
-import { both, dialects, each, run, type Step } from '../../../store/statement.ts'
+import { all, both, dialects, each, run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { type Account, type Accounts, lockedAccounts, wholeNamespace, writeStanding } from './account-row.ts'
 import { holdLanes } from './lane-holds.ts'
@@ -30,13 +30,15 @@ const forgetUse = both(
   ({ numbers }) =>
     `delete from belfry.account_use where run_id ${numbers('$1')} and account = '' and ended_at is not null`,
 )
+const findHeadroom = both(
+  'account find headroom',
+  ({ join, texts }) => `select a.run_id from belfry.need n join belfry.queue q on q.ns = n.ns
+    ${join.inner('aside a', "a.kind = 'waiting' and a.queue_id = q.id and a.at > $3")}
+    where n.ns = $1 and n.account ${texts('$2')} and a.need_id = n.id and a.reason = 'deferred: headroom' limit 1000`,
+)
 const releaseHeadroom = both(
   'account release headroom',
-  ({
-    texts,
-  }) => `update belfry.aside set at = $3 where run_id in (select a.run_id from belfry.need n join belfry.aside a
-      on a.need_id = n.id and a.kind = 'waiting' and a.reason = 'deferred: headroom' and a.at > $3
-    where n.ns = $1 and n.account ${texts('$2')} limit 1000)`,
+  ({ numbers }) => `update belfry.aside set at = $2 where run_id ${numbers('$1')}`,
 )
 
 interface Freed {
@@ -141,5 +143,6 @@ function* giveBackHeadroom(
 ): Step<void> {
   const isOver = ({ windows }: AccountStanding) => windows.some(({ share }) => share >= (spec.headroom?.at ?? 0))
   if (spec.headroom === undefined || !isOver(before) || isOver(after)) return
-  yield* run(releaseHeadroom, ns, JSON.stringify([name]), now)
+  const waiting = yield* all<{ run_id: number }>(findHeadroom, ns, JSON.stringify([name]), now)
+  yield* run(releaseHeadroom, JSON.stringify(waiting.map((row) => row.run_id)), now)
 }

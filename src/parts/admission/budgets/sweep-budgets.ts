@@ -1,5 +1,5 @@
 import type { Sweeping } from '../../../store/prune/sweep.ts'
-import { all, dialects, type Step } from '../../../store/statement.ts'
+import { all, dialects, type Step, thereIs } from '../../../store/statement.ts'
 import { settleEnds } from './settle-ends.ts'
 
 /** As long as the ledger is kept. */
@@ -19,7 +19,7 @@ const remove = (table: string, old: string) => {
 const removeUsage = remove('attempt_usage', 'at')
 const removeCharges = remove('budget_reservation', 'settled_at')
 const orphans = `select run_id, fence from belfry.budget_reservation r where ns = $1 and settled_at is null and reserved_at <= $2
-  and not exists (select 1 from belfry.lease l where l.run_id = r.run_id and l.fence = r.fence) limit $3`
+  and not (${thereIs('from belfry.lease l where l.run_id = r.run_id and l.fence = r.fence')}) limit $3`
 const findOrphans = dialects('prune find orphaned reservations', { sqlite: orphans, postgres: orphans })
 
 export function* sweepUsage({ context, now, rowsLeft }: Sweeping): Step<number> {
