@@ -73,7 +73,7 @@ export const guards: readonly Mutant[] = [
       [
         'withLearned',
         'Object.keys(learned).length === 0 ? end',
-        "holding.stopped !== null ? { ...end, outcome: { kind: 'forced-stop' } } : end",
+        "holding.stopped !== null ? { ...end, outcome: { kind: 'forced-stop' } }",
       ],
     ],
     suites: ['test/engine/conclude.test.ts'],

@@ -55,7 +55,7 @@ export const scheduleFields = {
   }),
   pauseAfterFailures: integer(1, countMax, { says: 'After how many failures in a row it is paused.' }),
   maxNoop: integer(1, countMax, {
-    says: 'After how many no-ops in a row, by expect.noop, it is paused.',
+    says: 'After how many no-ops (expect.noop) in a row it is paused.',
   }),
   ...workFields,
   description: text('text', descriptionLengthMax, { says: 'What it is for, for people.' }),

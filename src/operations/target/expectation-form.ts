@@ -21,7 +21,7 @@ const answerRules = {
     .optional(),
 }
 
-const noopSays = 'Rules as beside it for the response of a run that found nothing to do: a no-op.'
+const noopSays = 'Such rules for a response without work: a no-op.'
 
 /** The rules are not listed twice: every model that lists its tools would read them once more. */
 function withNoop(rules: Partial<typeof answerRules>) {

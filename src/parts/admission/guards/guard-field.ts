@@ -36,8 +36,8 @@ export function targetOfGuard({ expect: _, ...target }: Guard): Target {
 
 /** Not the forms of all targets again: every model that lists its tools would read them once more. */
 function guardForm(kinds: readonly TargetKind[]): z.ZodType {
-  const expect = expectationOf(kinds).describe('What the answer must be for a yes.').optional()
-  return noted(z.looseObject({ expect }).describe('A target, with expect beside it.'), { id: 'Guard' })
+  const expect = expectationOf(kinds).describe('The answer that is a yes.').optional()
+  return noted(z.looseObject({ expect }).describe('A target, and expect.'), { id: 'Guard' })
 }
 
 function guardField(says: string, clause: string): AddedField {
@@ -55,14 +55,14 @@ function guardField(says: string, clause: string): AddedField {
 
 /** Whether a run may start. */
 export const when = guardField(
-  'Ask this target before a run starts: exit code 0, a 2xx status or true starts it; exit code 1, another status or false skips it.',
+  'Asked before a run starts; a no (exit code 1, no 2xx status, false) skips it.',
   'starts only when a guard says yes:',
 )
 
 /** Whether a schedule is to end. */
 export const until: AddedField = {
   ...guardField(
-    'Ask this target after each completed run: exit code 0, a 2xx status or true ends the schedule.',
+    'Asked after each completed run; a yes (exit code 0, 2xx status, true) ends the schedule.',
     'ends when a guard says yes:',
   ),
   isCopied: true,
