@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  accountKept,
   type Check,
   ceilingKept,
   effectsOnce,
@@ -219,6 +220,16 @@ describe('a ceiling', () => {
   it('is kept when a worker stood still between reading the clock and its grant', () => {
     const old = { attempts: [attempt(1, { startedAt: 0, endedAt: 3_000 })] }
     expect(kinds(ceilingKept, leased([0, 900], [0, 900], [2_000, 0, old], [2_000, 0, old]))).toEqual([])
+  })
+
+  it('of an account is passed when its runs are at work at once, whatever their queues, or the store counts more', () => {
+    const account = 'shared'
+    expect(kinds(accountKept, leased([0, 100, { account }], [50, 150, { account, queue: 'other' }]))).toEqual([
+      'ceiling',
+    ])
+    expect(kinds(accountKept, leased([0, 100, { account }], [100, 150, { account }], [0, 150]))).toEqual([])
+    expect(kinds(accountKept, new MadeUp().account({ sampled: 2 }))).toEqual(['ceiling'])
+    expect(kinds(accountKept, new MadeUp().account({ left: 1 }))).toEqual(['left-reserved'])
   })
 
   it('of a key is passed by itself', () => {

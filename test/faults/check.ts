@@ -15,6 +15,7 @@ export type BreachKind =
   | 'repeated'
   | 'ceiling'
   | 'left-leased'
+  | 'left-reserved'
   | 'trouble'
 
 export interface Breach {
@@ -168,6 +169,22 @@ export const ceilingKept: Check = ({ runs, ceilings, samples, witnessed }) => {
     }
   }
   return breaches
+}
+
+/**
+ * An account was never used by more attempts than may use it: by the store's own count whenever it was looked at, and at every
+ * instant by what was seen and written down. When all has ended, nothing of it is reserved any more.
+ */
+export const accountKept: Check = ({ runs, account: { most, sampled, left }, witnessed }) => {
+  const startAt = new Map(witnessed.starts.map((effect) => [nameOf(effect), effect.at]))
+  const peak = peakOf(runs.filter(({ account }) => account !== undefined).flatMap((run) => leasesOf(run, startAt)))
+  return [
+    ...(sampled > most ? [breach('ceiling', `the account had ${sampled} reservations of ${most}`)] : []),
+    ...(peak > most ? [breach('ceiling', `the account was used by ${peak} of ${most} at once`)] : []),
+    ...(left > 0
+      ? [breach('left-reserved', `${left} slots of the account are reserved for attempts that are over`)]
+      : []),
+  ]
 }
 
 /** Whoever took leave had nothing any more, except what it had stopped trusting, which nobody but the clock can end. */

@@ -1,4 +1,5 @@
 import {
+  accountKept,
   type Check,
   ceilingKept,
   effectsOnce,
@@ -23,6 +24,8 @@ export interface Fault {
   readonly timesPerRound: number
   /** Where the store has to be, if not in the usual place; a text says why that cannot be had here. */
   house?(place: Place): Promise<House | string>
+  /** Whether schedules fire meanwhile; they do if nothing is said. */
+  readonly hasSchedules?: false
   /** Starts the workers. */
   arrange(world: World): Promise<void>
   /** Does it that often, and answers how often it really was done. */
@@ -40,6 +43,7 @@ export const always: readonly Check[] = [
   nothingStolen,
   effectsOnce,
   ceilingKept,
+  accountKept,
   noTrouble,
 ]
 

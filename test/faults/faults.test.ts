@@ -1,4 +1,5 @@
 import { it } from 'vitest'
+import { oneAccount } from './kinds/account.ts'
 import { storm } from './kinds/storm.ts'
 import { openPlace } from './place.ts'
 import { Random } from './random.mjs'
@@ -28,6 +29,24 @@ it.concurrent.for(['sqlite', 'postgres'] as const)(
       expect(round.acks).toBeGreaterThanOrEqual(kills)
       // Whoever was paused past its lease was told so: the fence had something to refuse.
       expect(round.refusals).toBeGreaterThan(0)
+    } finally {
+      await place.close()
+    }
+  },
+)
+
+it.concurrent.for(['sqlite', 'postgres'] as const)(
+  `workers that race for one account, a third of them killed, never pass its ceiling and leave nothing reserved on %s (seed ${seed})`,
+  { timeout },
+  async (kind, { expect }) => {
+    const place = await openPlace(kind)
+    try {
+      const race = oneAccount({ workers: 8, perKill: 60 })
+      const round = await playRound(race, { place, random: new Random(seed), times: 3, epsilonMs })
+      if (typeof round === 'string') throw new Error(round)
+      expect(round.breaches).toEqual([])
+      expect(round.injected).toBe(3)
+      expect(round.effects).toBeGreaterThan(150)
     } finally {
       await place.close()
     }

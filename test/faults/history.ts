@@ -8,6 +8,8 @@ export interface History {
   readonly ceilings: readonly Ceiling[]
   readonly witnessed: Witnessed
   readonly samples: readonly Sample[]
+  /** The account that some runs name: how many may use it, the most that did whenever it was looked at, and how many still do. */
+  readonly account: { readonly most: number; readonly sampled: number; readonly left: number }
   /** How long every lease lasted at the least. */
   readonly leaseMs: number
   readonly interruptions: readonly Interruption[]
@@ -29,6 +31,8 @@ export interface RecordedRun {
   /** Of its last lease. */
   readonly fence: number
   readonly leasedAt: number | null
+  /** The account that it names. */
+  readonly account?: string | undefined
   readonly attempts: readonly AttemptView[]
 }
 

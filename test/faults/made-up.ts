@@ -10,6 +10,7 @@ export class MadeUp {
   readonly #closures: Closure[] = []
   readonly #samples: History['samples'][number][] = []
   readonly #troubles: string[] = []
+  #account = { most: 1, sampled: 0, left: 0 }
   readonly #witnessed = { starts: [], ends: [], refusals: [], acks: [], defects: [] } as {
     -readonly [Field in keyof Witnessed]: Witnessed[Field][number][]
   }
@@ -56,6 +57,11 @@ export class MadeUp {
     return this
   }
 
+  account(told: Partial<History['account']>): this {
+    this.#account = { ...this.#account, ...told }
+    return this
+  }
+
   schedule(name: string, promise: RecordedSchedule['promise'], ledger: RecordedSchedule['ledger']): this {
     this.#schedules.push({ name, promise, ledger })
     return this
@@ -83,6 +89,7 @@ export class MadeUp {
       ceilings: [{ queue: 'narrow', most: 2, mostPerKey: 1 }],
       witnessed: this.#witnessed,
       samples: this.#samples,
+      account: this.#account,
       leaseMs: 1_000,
       interruptions: this.#interruptions,
       closures: this.#closures,

@@ -15,8 +15,8 @@ const epsilonMs = 45_000
 
 /** How often each is injected: to see that all is well, and to have figures. */
 const times = {
-  short: { kills: 100, pauses: 20, others: 10 },
-  full: { kills: 2_000, pauses: 300, others: 40 },
+  short: { kills: 100, pauses: 20, others: 10, accounts: 2 },
+  full: { kills: 2_000, pauses: 300, others: 40, accounts: 40 },
 } as const
 
 interface Options {
@@ -25,6 +25,8 @@ interface Options {
   readonly kills: number
   readonly pauses: number
   readonly others: number
+  /** Kills among workers that race for one account, each after 2,500 reservations. */
+  readonly accounts: number
   readonly seed: number
   readonly json: string | undefined
 }
@@ -39,6 +41,7 @@ function optionsOf(words: string[]): Options {
       kills: { type: 'string' },
       pauses: { type: 'string' },
       others: { type: 'string' },
+      accounts: { type: 'string' },
       seed: { type: 'string' },
       json: { type: 'string' },
     },
@@ -54,15 +57,17 @@ function optionsOf(words: string[]): Options {
     kills: Number(values.kills ?? usual.kills),
     pauses: Number(values.pauses ?? usual.pauses),
     others: Number(values.others ?? usual.others),
+    accounts: Number(values.accounts ?? usual.accounts),
     seed: Number(values.seed ?? Date.now() % 1_000_000),
     json: values.json,
   }
 }
 
 /** Kills are shared between those that can be proven and those that cannot. */
-function timesOf({ id }: Fault, { kills, pauses, others }: Options): number {
+function timesOf({ id }: Fault, { kills, pauses, others, accounts }: Options): number {
   if (id === 'F1') return Math.ceil(kills / 2)
   if (id === 'F1r') return Math.floor(kills / 2)
+  if (id === 'F30') return accounts
   return id === 'F11' ? pauses : others
 }
 

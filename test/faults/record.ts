@@ -3,9 +3,10 @@ import { listLedger } from '../../src/store/reads/find-schedule.ts'
 import { listAttempts } from '../../src/store/reads/list-attempts.ts'
 import { listRuns } from '../../src/store/reads/list-runs.ts'
 import type { RunSummary } from '../../src/store/views.ts'
+import { accountUse } from './account-use.ts'
 import type { History, RecordedRun, RecordedSchedule } from './history.ts'
 import { readWitness } from './witness.ts'
-import { ceilings } from './workload.ts'
+import { accountMost, ceilings } from './workload.ts'
 import { leaseMs, type World } from './world.ts'
 
 const pageMax = 1_000
@@ -24,6 +25,7 @@ export async function historyOf(world: World): Promise<History> {
     ceilings,
     witnessed: readWitness(world.witness),
     samples,
+    account: { most: accountMost, sampled: world.accountSampled, left: await accountUse(store) },
     leaseMs,
     interruptions,
     closures,
@@ -52,7 +54,8 @@ async function recorded(store: Store, run: RunSummary): Promise<RecordedRun> {
   const { id, queue, schedule, occurrenceAt, repeatable, concurrencyKey, idempotencyKey, status, fence, lease } = run
   const attempts = await store.look(listAttempts, id)
   const known = { id, queue, schedule, occurrenceAt, repeatable, concurrencyKey, idempotencyKey, status, fence }
-  return { ...known, leasedAt: lease?.leasedAt ?? null, attempts }
+  const account = (run.options as { account?: readonly string[] } | null)?.account?.[0]
+  return { ...known, leasedAt: lease?.leasedAt ?? null, attempts, account }
 }
 
 async function wholeLedger(store: Store, name: string): Promise<RecordedSchedule['ledger']> {

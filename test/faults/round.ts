@@ -35,7 +35,7 @@ export async function playRound(fault: Fault, options: RoundOptions): Promise<Ro
   const { place, random, times, epsilonMs } = options
   const house = await (fault.house ?? ((on: Place) => on.house()))(place)
   if (typeof house === 'string') return house
-  const world = await World.open({ place, house, random })
+  const world = await World.open({ place, house, random, hasSchedules: fault.hasSchedules ?? true })
   try {
     await fault.arrange(world)
     const injected = await fault.inject(world, times)

@@ -21,6 +21,8 @@ export interface WorkerOptions {
   readonly clientMs: number
   readonly busyShare: number
   readonly longShare: number
+  /** How many of its runs name the account. */
+  readonly accountShare: number
   readonly seed: number
 }
 

@@ -12,6 +12,7 @@ import { Engine } from '../../dist/engine/engine.js'
 import { Events } from '../../dist/engine/events.js'
 
 import { openStore } from '../../dist/open-store.js'
+import { accounts } from '../../dist/parts/admission/accounts/part.js'
 import { isProvenDead, ownIdentity } from '../../dist/store/workers/process-identity.js'
 
 import { handlerExecutor } from '../../dist/targets/handler/handler-executor.js'
@@ -59,9 +60,13 @@ function handlerFor(witness) {
 }
 
 /** Of all that there is to do: plain work, failures, keys, a narrow queue, what must not repeat, and what takes long. */
-function drawnRun(random, { busyShare, longShare }) {
+function drawnRun(random, { busyShare, longShare, accountShare }) {
   const target = { handler: 'work' }
   const ms = random.whole(5, 60)
+  if (accountShare > 0 && random.next() < accountShare) {
+    const queue = random.pick(['work', 'keyed'])
+    return { queue, target, options: { account: ['shared'] }, payload: { ms } }
+  }
   const special = random.next()
   if (special < busyShare) {
     return { queue: 'work', target, payload: { ms, busyAttempts: 1, busyMs: random.whole(1_200, 2_200) } }
@@ -151,6 +156,7 @@ async function go(options) {
       ['handler', { kind: handlerKind, named: new Map([['work', handlerExecutor(handlerFor(witness))]]) }],
     ]),
     coroner: coronerOf(options.isBlind),
+    parts: [accounts],
     settings: { leaseMs: options.leaseMs, renewMs: options.renewMs },
   })
   const client = new Client({ ...options, store, witness })

@@ -1,5 +1,6 @@
 import { BelfryError } from '../../src/core/error.ts'
 import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
+import { putAccount } from '../../src/parts/admission/accounts/write-account.ts'
 import type { Actor, Store } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
@@ -20,6 +21,10 @@ export const ceilings: readonly Ceiling[] = [
   { queue: 'keyed', most: 12, mostPerKey: 2 },
   { queue: 'narrow', most: 2, mostPerKey: null },
 ]
+
+/** The account that some runs name, in several queues. */
+export const accountName = 'shared'
+export const accountMost = 3
 
 /**
  * Three kinds of schedules, by what they promise: a run for every instant, an end for every instant, an unbroken chain.
@@ -87,7 +92,7 @@ export class Workload {
   }
 
   /** Sets all of it up; its first instant is the next whole second but one. */
-  async place(): Promise<void> {
+  async place({ hasSchedules }: { readonly hasSchedules: boolean }): Promise<void> {
     for (const { queue, most, mostPerKey } of ceilings) {
       await this.#store.do(setQueue, queue, {
         actor,
@@ -100,8 +105,9 @@ export class Workload {
         },
       })
     }
+    await this.#store.do(putAccount, accountName, { maxConcurrent: accountMost }, { actor })
     this.#startAt = Math.ceil(Date.now() / secondMs + 1) * secondMs
-    for (const { count, promises, spec } of kinds) {
+    for (const { count, promises, spec } of hasSchedules ? kinds : []) {
       for (let number = 0; number < count; number++) {
         const whole = {
           ...spec,

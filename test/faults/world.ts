@@ -6,6 +6,7 @@ import { openStore } from '../../src/open-store.ts'
 import type { Store } from '../../src/store/port.ts'
 import { listSchedules } from '../../src/store/reads/find-schedule.ts'
 import { listRuns } from '../../src/store/reads/list-runs.ts'
+import { accountUse } from './account-use.ts'
 import { groupedBy } from './check.ts'
 import type { Closure, HeldThen, Interruption, Sample, SchedulePromise } from './history.ts'
 import type { House, Place } from './place.ts'
@@ -22,13 +23,17 @@ const quietMsMax = 90_000
 const standbys = 2
 
 export type WorkerChoice = Partial<
-  Pick<WorkerOptions, 'isBlind' | 'armAtAck' | 'graceMs' | 'clientMs' | 'busyShare' | 'longShare' | 'slots'>
+  Pick<
+    WorkerOptions,
+    'isBlind' | 'armAtAck' | 'graceMs' | 'clientMs' | 'busyShare' | 'longShare' | 'accountShare' | 'slots'
+  >
 >
 
 export interface WorldOptions {
   readonly place: Place
   readonly house: House
   readonly random: Random
+  readonly hasSchedules: boolean
 }
 
 /** One round: a store, workers on it, what disturbs them, and what is seen of it. */
@@ -44,6 +49,8 @@ export class World {
   readonly closures: Closure[] = []
   readonly samples: Sample[] = []
   readonly troubles: string[] = []
+  /** The most that used the account, whenever it was looked at. */
+  accountSampled = 0
   promises = new Map<string, SchedulePromise>()
   /** What workers that a fault starts are told, unless it says otherwise. */
   choice: WorkerChoice = {}
@@ -64,7 +71,7 @@ export class World {
   static async open(options: WorldOptions): Promise<World> {
     const { store, schema } = options.house
     const world = new World(options, await openStore(store, { schema, connectionsMax: 4 }))
-    await world.workload.place()
+    await world.workload.place(options)
     world.#sampling = world.#sample()
     return world
   }
@@ -92,6 +99,7 @@ export class World {
       clientMs: 100,
       busyShare: 0,
       longShare: 0.04,
+      accountShare: 0,
       seed: this.random.whole(1, 2 ** 31),
       ...this.choice,
       ...choice,
@@ -179,6 +187,7 @@ export class World {
       try {
         // One list is one look: all that it holds was leased at the same instant.
         const { runs } = await this.store.look(listRuns, { status: 'leased', limit: 1_000 })
+        this.accountSampled = Math.max(this.accountSampled, await accountUse(this.store))
         const at = Date.now()
         for (const [queue, inQueue] of groupedBy(runs, (run) => run.queue)) {
           this.samples.push({ queue, key: null, inFlight: inQueue.length, at })

@@ -1,4 +1,5 @@
 import type { Fault } from '../fault.ts'
+import { oneAccount } from './account.ts'
 import { blockedLoop } from './blocked-loop.ts'
 import { calm } from './calm.ts'
 import { connections, listener } from './connections.ts'
@@ -22,5 +23,6 @@ export const faults: readonly Fault[] = [
   fullDisk,
   blockedLoop,
   terminate,
+  oneAccount({ workers: 16, perKill: 2_500 }),
   storm,
 ]

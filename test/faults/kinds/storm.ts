@@ -15,7 +15,7 @@ export const storm: Fault = {
   on: ['sqlite', 'postgres'],
   timesPerRound: 60,
   async arrange(world) {
-    world.choice = { isBlind: world.random.next() < 0.5 }
+    world.choice = { isBlind: world.random.next() < 0.5, accountShare: 0.15 }
     await world.startMany(3)
   },
   async inject(world, times) {
