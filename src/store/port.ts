@@ -205,8 +205,10 @@ export interface Lease extends LeaseName {
   readonly payload: unknown
   readonly options: Readonly<Record<string, unknown>>
   readonly repeatable: boolean
-  /** Every run of its namespace reserves before it starts. */
+  /** Every run of its namespace reserves a slot before it starts. */
   readonly isReserving?: true
+  /** Its namespace has budgets. */
+  readonly isBudgeted?: true
 }
 
 export interface HeldLease extends LeaseName {

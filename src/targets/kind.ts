@@ -44,6 +44,8 @@ export interface TargetKind {
   readonly message?: MessageManner | string
   /** Of a kind that callers may not write: why, as a clause. Only Belfry enqueues it. */
   readonly closed?: string
+  /** Why it is never known what runs of the executor of this name cost, as a clause; null where it may be. */
+  unpriced?(name: string): string | null
   /** Whether what its attempts used can stand only in their answers. Default: they report it as they run. */
   readonly reportsUsage?: 'in-answer'
   /** The facts of its end that an expectation can check, besides text and JSON. */

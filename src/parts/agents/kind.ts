@@ -79,6 +79,11 @@ function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
       const { profile, resume } = agentOf(target)
       return resume !== 'never' && known?.get(profile)?.profile.resume !== undefined
     },
+    unpriced: (name) => {
+      const profile = known?.get(name)?.profile
+      const isPriced = profile === undefined || profile.prices !== undefined || profile.read.cost !== undefined
+      return isPriced ? null : `profile ${name} reads no cost, and has no prices`
+    },
     serving: (name) =>
       `Install the program of profile ${name} where a worker runs, or set agents.${name}.program to its path: \`belfry agent check ${name}\`.`,
     async inStore(store, declared) {

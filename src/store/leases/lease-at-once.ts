@@ -7,7 +7,7 @@ import { type CapabilityLists, needServed } from '../runs/lane-row.ts'
 import { allLast, clockOr, dialects, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
-import { contentsOf, definitionColumns, leaseOf, reserves } from './lease-row.ts'
+import { contentsOf, definitionColumns, leaseOf, reservesOf } from './lease-row.ts'
 import type { Unread } from './lease-unfit.ts'
 
 /**
@@ -25,7 +25,7 @@ const leaseHead = dialects('lease at once', {
   sqlite: null,
   postgres: `with line as materialized (
       select id, ns, now, reserves, in_flight, greatest(0, least($6::int, $7::int - in_flight)) as room
-      from (select q.id, q.ns, c.now, ${reserves('q.ns')} as reserves, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight
+      from (select q.id, q.ns, c.now, ${reservesOf('q.ns')} as reserves, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight
         from belfry.queue q cross join (select ${clockOr('$8')} as now) c
         where q.ns = $1 and q.name = $2 and q.policy = $5 and ${queueHold('c.now')} is null and ${anyBegins({ now: 'c.now' })} is null
           and current_setting('belfry_step.locked_queue', true) = q.id::text
@@ -108,8 +108,8 @@ export function* leaseAtOnce(
   const [first] = rows
   if (first === undefined || first.is_fit === 0) return null
   const [now, inFlight] = [first.now as number, first.in_flight as number]
-  const isReserving = first.reserves === 1
-  const granted = { queue, claimId, leasedAt: now, expiresAt: now + leaseMs, isReserving }
+  const reserves = first.reserves as number
+  const granted = { queue, claimId, leasedAt: now, expiresAt: now + leaseMs, reserves }
   const leases: Lease[] = []
   const unread: Unread[] = []
   for (const row of first.run_id === null ? [] : rows) {

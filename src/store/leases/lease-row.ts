@@ -23,11 +23,20 @@ export function contentsOf(row: Row): Contents | { readonly unreadable: string }
 
 /** The fields of a lease that its run does not have. */
 export interface Granted extends Pick<Lease, 'fence' | 'queue' | 'claimId' | 'leasedAt' | 'expiresAt'> {
-  readonly isReserving: boolean
+  readonly reserves: number
 }
 
-/** Whether every run of a namespace reserves before it starts: one probe of a small table. */
-export function reserves(ns: string): string {
+/** What every run of a namespace may have to reserve, as bits of a sum. */
+export const reserving = { slots: 1, budgets: 2 } as const
+
+/** Turns one of them on or off; $1 is the namespace, $2 whether it is on. */
+export function markReserving(what: keyof typeof reserving): string {
+  const bit = reserving[what]
+  return `update belfry.namespace set reserves = (reserves & ~${bit}) | (case when $2 = 1 then ${bit} else 0 end) where id = $1`
+}
+
+/** Of what every run of a namespace reserves before it starts, as a sum of `reserving`: one probe of a small table. */
+export function reservesOf(ns: string): string {
   return `(select s.reserves from belfry.namespace s where s.id = ${ns})`
 }
 
@@ -52,7 +61,13 @@ export function leaseOf(row: Row, granted: Granted, contents: Contents): Lease {
     options: contents.options,
     repeatable: row.repeatable === 1,
   }
-  return granted.isReserving ? { ...lease, isReserving: true } : lease
+  if (granted.reserves === 0) return lease
+  const isOf = (what: number) => (granted.reserves & what) !== 0
+  return {
+    ...lease,
+    ...(isOf(reserving.slots) && { isReserving: true as const }),
+    ...(isOf(reserving.budgets) && { isBudgeted: true as const }),
+  }
 }
 
 /** `undefined`, which JSON never contains, where the text cannot be parsed. */

@@ -32,7 +32,7 @@ import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
 import { type Candidate, firstOfLanes, inOrder } from './head-of-line.ts'
 import { type CheckedRequest, type Leased, leaseAtOnce, rememberPolicy, remembersPolicy } from './lease-at-once.ts'
-import { type Contents, contentsOf, definitionColumns, type Granted, leaseOf, reserves } from './lease-row.ts'
+import { type Contents, contentsOf, definitionColumns, type Granted, leaseOf, reservesOf } from './lease-row.ts'
 import { endUnfit, tooLateReason, whyUnfit } from './lease-unfit.ts'
 
 /**
@@ -51,7 +51,7 @@ export function queueLock(name: string, others: '' | 'skip locked'): Statement {
 
 const lockQueue = queueLock('lease lock queue', '')
 const surveyed = (texts: { now: string; lanes: string; isServed: string }) => `select q.id, q.policy, c.now,
-    ${reserves('q.ns')} as reserves, ${queueHold('c.now')} as held_by, ${anyBegins({ now: 'c.now' })} as begins,
+    ${reservesOf('q.ns')} as reserves, ${queueHold('c.now')} as held_by, ${anyBegins({ now: 'c.now' })} as begins,
     (select 1 from belfry.hold h where h.ns = $1 and h.scope = 'key' limit 1) as holds_keys,
     (select ${texts.lanes} from belfry.need n where n.ns = $1 and ${texts.isServed} and ${laneIsOpen('c.now')}) as lanes,
     (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight,
@@ -138,7 +138,7 @@ const leasesOfClaim = both(
   'lease of claim',
   ({
     join,
-  }) => `select ${columnsOf('lease', 'l')}, q.name as queue, ${reserves('l.ns')} as reserves, d.enqueued_at, ${definitionColumns} from belfry.lease l
+  }) => `select ${columnsOf('lease', 'l')}, q.name as queue, ${reservesOf('l.ns')} as reserves, d.enqueued_at, ${definitionColumns} from belfry.lease l
     ${join.inner('run d', 'd.id = l.run_id')} join belfry.queue q on q.id = l.queue_id
     where l.claim_id = $1 and l.ns = $2 order by d.priority, d.enqueued_at, d.id`,
 )
@@ -156,8 +156,8 @@ interface Lane {
   readonly policy: Policy
   readonly needIds: readonly number[]
   readonly now: number
-  /** Whether every run of the namespace reserves before it starts. */
-  readonly isReserving: boolean
+  /** What every run of the namespace reserves before it starts. */
+  readonly reserves: number
   /** Whether single runs in line may be held: by their keys, or by holds that have just begun on their schedules. */
   readonly mayBeHeld: boolean
 }
@@ -221,8 +221,8 @@ function* leaseAtLength(context: StoreContext, request: CheckedRequest, locking:
   const [now, inFlight] = [queue.now as number, queue.in_flight as number]
   const needIds = isHeld ? forced.map(({ id }) => id as number) : (JSON.parse(queue.lanes as string) as number[])
   const mayBeHeld = queue.holds_keys !== null || queue.begins !== null
-  const isReserving = queue.reserves === 1
-  const lane = { context, request, workerId, queueId, policy, now, needIds, mayBeHeld, isReserving }
+  const reserves = queue.reserves as number
+  const lane = { context, request, workerId, queueId, policy, now, needIds, mayBeHeld, reserves }
   const promoted = isDue(queue.waiting_at, now) ? yield* promote(lane) : 0
   const available = slotsFree(policy, inFlight, request.limit)
   const starts = yield* startsLeft(lane)
@@ -249,7 +249,7 @@ function grantedIn(row: Row): Granted {
     claimId: row.claim_id as string,
     leasedAt: row.leased_at as number,
     expiresAt: row.expires_at as number,
-    isReserving: row.reserves === 1,
+    reserves: row.reserves as number,
   }
 }
 
@@ -376,7 +376,7 @@ function gateOf({ context: { ns }, queueId, policy }: Lane, key: string) {
 /** `isWhole`: the runs are the whole head of the line, with no other run between them. */
 function* grant(lane: Lane, going: Sorted['going'], { isWhole }: { isWhole: boolean }): Step<Lease[]> {
   if (going.length === 0) return []
-  const { context, request, workerId, queueId, policy, now, isReserving } = lane
+  const { context, request, workerId, queueId, policy, now, reserves } = lane
   const { queue, claimId, leaseMs = policy.leaseTtlMs } = request
   const expiresAt = now + leaseMs
   const arePlain = going.every(({ row }) => row.schedule_id === null && row.dedupe_key === null)
@@ -388,6 +388,6 @@ function* grant(lane: Lane, going: Sorted['going'], { isWhole }: { isWhole: bool
   }
   if (policy.rateLimit !== undefined) yield* run(recordStarts, context.ns, queueId, now, claimId, going.length)
   return going.map(({ row, standing, contents }) =>
-    leaseOf(row, { fence: standing.fence + 1, queue, claimId, leasedAt: now, expiresAt, isReserving }, contents),
+    leaseOf(row, { fence: standing.fence + 1, queue, claimId, leasedAt: now, expiresAt, reserves }, contents),
   )
 }

@@ -5,6 +5,7 @@ import { writeAudit } from '../../../store/audit/write-audit.ts'
 import { canonicalJson, checkInteger } from '../../../store/check.ts'
 import { deleteHold } from '../../../store/holds/lift-hold.ts'
 import { auditHold } from '../../../store/holds/put-hold.ts'
+import { markReserving } from '../../../store/leases/lease-row.ts'
 import { lockManaged } from '../../../store/managed.ts'
 import type { Actor } from '../../../store/port.ts'
 import { all, both, freshIds, run, type Step } from '../../../store/statement.ts'
@@ -210,7 +211,7 @@ const saveCeiling = both(
   `insert into belfry.account as a (${accountTable.columns()}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     on conflict (ns, name) do update set spec = excluded.spec, updated_at = excluded.updated_at`,
 )
-const markReserving = both('ceiling mark', 'update belfry.namespace set reserves = $2 where id = $1')
+const markCeiling = both('ceiling mark', markReserving('slots'))
 /** What is at work counts from now on. Its ends do not say that they are watched, so the repair frees these slots. */
 const reserveAtWork = both(
   'ceiling reserve at work',
@@ -231,7 +232,7 @@ const ceilingMax = 1_000_000
 export function* setNamespaceCeiling(context: StoreContext, maxConcurrent: number | null): Step<void> {
   const { ns } = context
   if (maxConcurrent !== null) checkInteger(maxConcurrent, 'maxConcurrent', 1, ceilingMax)
-  yield* run(markReserving, ns, maxConcurrent === null ? 0 : 1)
+  yield* run(markCeiling, ns, maxConcurrent === null ? 0 : 1)
   const before = yield* lockedAccounts(context)
   const { now } = before
   const [id] = (yield* freshIds(1)) as [number]

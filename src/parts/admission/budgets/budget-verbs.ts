@@ -8,6 +8,7 @@ import { deleted } from '../../../operations/show.ts'
 import { findQueue } from '../../../store/reads/find-queue.ts'
 import { findSchedule } from '../../../store/reads/find-schedule.ts'
 import { clockNow } from '../../../store/statement.ts'
+import { accountsNow } from '../accounts/account-row.ts'
 import { type Budget, budgetAnswer, budgetSchema } from './budget-answer.ts'
 import { budgetInput, budgetName, type ReadBudget, readAmounts, readBudget, topUpInput } from './budget-input.ts'
 import type { BudgetFor } from './budget-scope.ts'
@@ -58,7 +59,7 @@ const put = operation({
     const problems: Problem[] = [...found]
     const before = value.name === undefined ? null : await context.store.look(findBudget, value.name)
     const read = readBudget(value, before?.terms.zone ?? context.zone, problems)
-    problems.push(...(await unknownCost(context, read)))
+    problems.push(...(await moneyProblems(context, read)))
     refuse('The budget', problems)
     const [name, of] = [value.name as string, read.of as BudgetFor]
     await refuseAbsent(context, of)
@@ -67,15 +68,43 @@ const put = operation({
   },
 })
 
-/** The cost of a command or an HTTP request is known only where its answer says so: a budget over it would count nothing. */
-async function unknownCost({ store, kinds }: OperationContext, { of, terms }: ReadBudget): Promise<Problem[]> {
-  if (of?.scope !== 'schedule' || terms.limits.money === undefined || terms.perRun?.money !== undefined) return []
-  const spec = (await store.look(findSchedule, of.subject))?.spec
+/** Where it is certain that no cost is reported, a budget of money would count nothing. */
+async function moneyProblems(context: OperationContext, { of, terms }: ReadBudget): Promise<Problem[]> {
+  if (of === undefined || terms.limits.money === undefined) return []
+  if (of.scope === 'account') return currencyProblems(context, of.subject, terms.currency)
+  if (terms.perRun?.money !== undefined) return []
+  const why = of.scope === 'schedule' ? await unreported(context, of.subject) : await unpriced(context, of)
+  if (why === null) return []
+  return [
+    { field: 'money', problem: `counts runs whose cost is unknown: ${why}`, expected: 'perRun.money for an estimate' },
+  ]
+}
+
+/** The cost of a command or an HTTP request is known only where its answer says so. */
+async function unreported({ store, kinds }: OperationContext, schedule: string): Promise<string | null> {
+  const spec = (await store.look(findSchedule, schedule))?.spec
   const kind = kinds.find(({ name }) => spec?.target?.[name] !== undefined)
   const { usage } = (spec?.options ?? {}) as { readonly usage?: { readonly money?: string } }
-  if (kind === undefined || kind.reportsUsage !== 'in-answer' || usage?.money !== undefined) return []
-  const problem = `counts runs of schedule ${of.subject}, whose answers do not say what they cost`
-  return [{ field: 'money', problem, expected: 'usage.money on the schedule, or perRun.money for an estimate' }]
+  return kind?.reportsUsage === 'in-answer' && usage?.money === undefined
+    ? `schedule ${schedule} has no usage.money`
+    : null
+}
+
+async function unpriced({ store, kinds }: OperationContext, { scope, subject }: BudgetFor): Promise<string | null> {
+  const [word, ...rest] = subject.split('/')
+  const kind = scope === 'kind' ? kinds.find(({ name }) => name === word) : undefined
+  const known = (await kind?.inStore?.(store)) ?? kind
+  return known?.unpriced?.(rest.join('/')) ?? null
+}
+
+async function currencyProblems(
+  { store }: OperationContext,
+  account: string,
+  currency: string | undefined,
+): Promise<Problem[]> {
+  const own = (await store.look(accountsNow)).byName.get(account)?.spec.currency
+  if (own === undefined || own === currency) return []
+  return [{ field: 'money', problem: `is in ${currency}`, expected: `${own}, the currency of account ${account}` }]
 }
 
 /** A budget of what does not exist counts nothing; most often its name is misspelt. */
@@ -85,6 +114,11 @@ async function refuseAbsent(context: OperationContext, { scope, subject }: Budge
     await throwAbsentSchedule(context, subject)
   }
   if (scope === 'queue' && (await store.look(findQueue, subject)) === null) await throwAbsentQueue(context, subject)
+  const known =
+    scope === 'account' ? [...(await store.look(accountsNow)).byName.keys()].filter((name) => name !== '') : []
+  if (scope === 'account' && !known.includes(subject)) {
+    throw absent('account', subject, known, 'List accounts with `belfry account list`.')
+  }
 }
 
 const list = operation({

@@ -10,6 +10,7 @@ import type { OperationContext } from '../../../operations/operation-context.ts'
 import { plainText } from '../../../operations/schedule/plain-text.ts'
 import { count, instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
 import type { Facts, Listing } from '../../../operations/show.ts'
+import { awaitLeases } from '../../../store/holds/await-leases.ts'
 import { listNamespaces, type NamespaceView, setNamespace } from './namespaces.ts'
 
 export type Namespace = NamespaceView
@@ -24,6 +25,9 @@ const schema = outputOf<Namespace>()(
     schedules: count('How many schedules it has that are not finished.'),
     schedulesMax: count('How many it may have; null: no limit.').nullable(),
     everyMinMs: count('The least time between two occurrences of a schedule; null: no limit.').nullable(),
+    maxConcurrent: count(
+      'How many of its runs may be at work at once, over all queues; null: as many as the queues allow.',
+    ).nullable(),
     runsMade: count('How many runs it has made in this month, since it has a quota of them.'),
     runsPerMonth: count('How many it may make in a month; null: no limit.').nullable(),
     tokensUsed: count('How many tokens its runs have used or reserved in this month.'),
@@ -39,6 +43,7 @@ const shown: Listing<readonly Namespace[], Namespace> = {
     ['NAMESPACE', 'name', 'name'],
     ['SCHEDULES', ({ schedules, schedulesMax }) => of(schedules, schedulesMax)],
     ['EVERY AT LEAST', 'everyMinMs', 'duration'],
+    ['AT ONCE', 'maxConcurrent', 'count'],
     ['RUNS A MONTH', ({ runsMade, runsPerMonth }) => (runsPerMonth === null ? null : of(runsMade, runsPerMonth))],
     [
       'TOKENS A MONTH',
@@ -53,6 +58,7 @@ const facts: Facts<Namespace> = {
   facts: [
     ['schedules', ({ schedules, schedulesMax }) => of(schedules, schedulesMax)],
     ['every', 'everyMinMs', 'duration'],
+    ['at once', 'maxConcurrent', 'count'],
     [
       'runs',
       ({ runsMade, runsPerMonth }) => (runsPerMonth === null ? null : `${of(runsMade, runsPerMonth)} this month`),
@@ -115,6 +121,10 @@ const set = operation({
     ...patched({
       schedulesMax: amount.describe('How many schedules it may have.').optional(),
       ...durationFields('everyMin', 'The least time between two occurrences of a schedule.'),
+      maxConcurrent: amount
+        .max(1_000_000)
+        .describe('How many of its runs may be at work at once, over all queues.')
+        .optional(),
       runsPerMonth: amount.describe('How many runs it may make in a month.').optional(),
       tokensPerMonth: amount.describe('How many tokens its runs may use in a month.').optional(),
     }),
@@ -130,7 +140,7 @@ const set = operation({
   examples: [{ name: 'default', schedulesMax: 100, everyMin: '1m', runsPerMonth: 100_000 }],
   async judge(context, { value, problems: found }) {
     const problems: Problem[] = [...found]
-    const { name: wanted, zone: months, schedulesMax, runsPerMonth, tokensPerMonth } = value
+    const { name: wanted, zone: months, schedulesMax, maxConcurrent, runsPerMonth, tokensPerMonth } = value
     const everyMinMs = durationOf<number | null>(value, 'everyMin', problems)
     if (typeof everyMinMs === 'number' && everyMinMs < 1) {
       problems.push({ field: 'everyMin', problem: `is ${everyMinMs} ms`, expected: 'a duration of at least 1ms' })
@@ -138,8 +148,10 @@ const set = operation({
     refuse('The quota', problems)
     const named = wanted as string
     await present(context, named)
-    const change = { zone: months, schedulesMax, everyMinMs, runsPerMonth, tokensPerMonth }
+    const change = { zone: months, schedulesMax, everyMinMs, maxConcurrent, runsPerMonth, tokensPerMonth }
     await context.store.do(setNamespace, named, { change, zoneDefault: context.zone, actor: context.actor })
+    // A lease that was under way has not seen the ceiling.
+    if (typeof maxConcurrent === 'number') await context.store.do(awaitLeases)
     return present(context, named)
   },
 })

@@ -1,9 +1,11 @@
 import { stateAt } from '../../../core/budget/budget.ts'
 import { writeAudit } from '../../../store/audit/write-audit.ts'
 import { checkActor } from '../../../store/check.ts'
+import { lockManaged } from '../../../store/managed.ts'
 import type { Actor } from '../../../store/port.ts'
 import { all, both, clockNow, one, run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
+import { namespaceCeiling, setNamespaceCeiling } from '../accounts/write-account.ts'
 import { findQuota, monthAt, type Quota, type QuotaSpec, runsMade, turnQuota } from './quota.ts'
 import { deleteBudget, findBudget, putBudget } from './write-budget.ts'
 
@@ -31,6 +33,7 @@ export interface NamespaceView {
   readonly schedules: number
   readonly schedulesMax: number | null
   readonly everyMinMs: number | null
+  readonly maxConcurrent: number | null
   readonly runsMade: number
   readonly runsPerMonth: number | null
   readonly tokensUsed: number
@@ -63,6 +66,7 @@ function* usedOf(
   const { zone = null, schedulesMax = null, everyMinMs = null, runsPerMonth = null } = quota?.spec ?? {}
   return {
     ...{ zone, schedulesMax, everyMinMs, runsPerMonth },
+    maxConcurrent: yield* namespaceCeiling(context),
     runsMade: month === null ? 0 : yield* runsMade(context.ns, month),
     tokensUsed: state === null ? 0 : state.used.tokens + state.reserved.tokens,
     tokensPerMonth: tokens?.terms.limits.tokens ?? null,
@@ -73,6 +77,7 @@ function* usedOf(
 /** `undefined` stays, `null` removes. */
 type Change = { readonly [Field in keyof QuotaSpec]?: QuotaSpec[Field] | null | undefined } & {
   readonly tokensPerMonth?: number | null | undefined
+  readonly maxConcurrent?: number | null | undefined
 }
 
 interface Setting {
@@ -91,20 +96,22 @@ export function* setNamespace(
   const row = yield* one<{ id: number }>(findNamespace, name)
   if (row === undefined) return 'not-found'
   const own = { ...context, ns: row.id, namespace: name }
+  yield* lockManaged(own)
   const now = yield* clockNow()
   const before = yield* findQuota(own.ns)
-  const { tokensPerMonth, ...rest } = change
+  const { tokensPerMonth, maxConcurrent, ...rest } = change
   const spec = patchedSpec(before?.spec ?? { zone: zoneDefault }, rest)
   yield* run(saveQuota, own.ns, JSON.stringify(spec), now, actor.name)
   yield* run(markCounting, own.ns, spec.runsPerMonth === undefined ? 0 : 1)
   const quota = (yield* findQuota(own.ns)) as Quota
   yield* turnQuota(own, quota, now)
+  if (maxConcurrent !== undefined) yield* setNamespaceCeiling(own, maxConcurrent)
   yield* setTokens(own, { tokensPerMonth, zone: spec.zone, actor })
   yield* writeAudit(own, { actor, verb: 'namespace.set', subject: `namespace ${name}`, detail: change }, now)
   return 'set'
 }
 
-function patchedSpec(before: QuotaSpec, change: Omit<Change, 'tokensPerMonth'>): QuotaSpec {
+function patchedSpec(before: QuotaSpec, change: Omit<Change, 'tokensPerMonth' | 'maxConcurrent'>): QuotaSpec {
   const given = Object.entries(change).filter(([, value]) => value !== undefined)
   const whole = Object.entries({ ...before, ...Object.fromEntries(given) }).filter(([, value]) => value !== null)
   return Object.fromEntries(whole) as unknown as QuotaSpec

@@ -20,8 +20,10 @@ export const budgets = {
   name: 'budgets',
   migrations: [tables, quotaTables],
   fields: { schedule: { usage }, run: { usage } },
+  concerns: (lease) => lease.isBudgeted === true,
   begins,
   ended: settleEnds,
+  heldDeferrals: [budgetReason.code],
   config: [budgetSection],
   sweeps: [sweepUsage, sweepReservations],
   quota: { left: runsLeft, made: countMade },
@@ -58,9 +60,15 @@ export const budgets = {
   },
 } as const satisfies Part
 
-async function begins(lease: Lease, { store }: EngineContext): Promise<Begin> {
+async function begins(lease: Lease, { store, holdings }: EngineContext): Promise<Begin> {
   const { runId, fence, scheduleId, queue, target, options, occurrenceAt } = lease
-  const { schedule: _, ...work } = workOf({ queue, schedule: null, target, options })
+  const { schedule: _, ...work } = workOf({
+    queue,
+    schedule: null,
+    target,
+    options,
+    account: holdings.get(lease)?.account,
+  })
   const reserved = await store.do(reserveBudgets, { runId, fence, scheduleId, work })
   switch (reserved.answer) {
     case 'none':

@@ -8,11 +8,13 @@ import {
   settle,
   stateAt,
 } from '../../../core/budget/budget.ts'
+import { formatId } from '../../../core/id.ts'
 import type { Usage } from '../../../core/run/usage.ts'
 import { noopReason } from '../../../core/run/verdict.ts'
 import type { Ends, MovedSchedule, RunEnd } from '../../../store/runs/end-hooks.ts'
 import { dialects, each, type Row, runEach, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
+import { accountsUsed } from '../accounts/account-used.ts'
 import {
   type Budget,
   budgetsOf,
@@ -47,7 +49,7 @@ const chargeOfRun = dialects('budget charge of run', {
     from unnest($1::bigint[], $2::int[], $3::bigint[], $4::text[], $5::bigint[]) as i (run_id, fence, budget_id, amounts, at)
     where r.run_id = i.run_id and r.fence = i.fence and r.budget_id = i.budget_id`,
 })
-const facts = `select d.id, d.schedule_id, d.target, d.options, q.name as queue, s.name as schedule from belfry.run d
+const facts = `select d.id, d.target, d.options, q.name as queue, s.name as schedule from belfry.run d
   join belfry.queue q on q.id = d.queue_id left join belfry.schedule s on s.id = d.schedule_id where d.id`
 const findRuns = dialects('budget find runs', {
   sqlite: `${facts} = $1`,
@@ -89,36 +91,59 @@ export function* settleEnds(context: StoreContext, { now, ends }: Ends<MovedSche
   )
   const reservations = found.map(reservationOf)
   const counted = asked.filter(({ runId, usage }) => usage !== undefined || reservations.some((r) => r.runId === runId))
-  if (counted.length > 0) yield* settleCounted(context, now, yield* withRuns(now, counted, reservations))
+  if (counted.length > 0) yield* settleCounted(context, now, yield* withRuns(context, now, counted, reservations))
 }
 settleEnds.skipsPlain = true as const
 
-function* withRuns(now: number, ends: readonly RunEnd[], all: readonly Reservation[]): Step<EndedWork[]> {
+function* withRuns(
+  context: StoreContext,
+  now: number,
+  ends: readonly RunEnd[],
+  all: readonly Reservation[],
+): Step<EndedWork[]> {
   const rows = yield* each(
     findRuns,
     ends.map(({ runId }) => [runId]),
   )
   const runs = new Map(rows.map((row) => [row.id as number, row]))
-  return ends.map((end) => {
+  const works: EndedWork[] = []
+  for (const end of ends) {
     const reservations = all.filter(({ runId }) => runId === end.runId)
     const startedAt = end.startedAt ?? reservations[0]?.reservedAt ?? now
     const didWork = !['released', 'deferred', 'skipped'].includes(end.outcome)
-    const { work, isNoop } = knownOf(end, runs.get(end.runId))
-    return { end, reservations, work, didWork, isNoop, runtimeMs: Math.max(0, now - startedAt) }
-  })
+    const { options, ...known } = knownOf(end, runs.get(end.runId))
+    const account = (options.account ?? []).length > 1 ? yield* accountOf(context, end) : null
+    const work = account === null ? known.work : { ...known.work, account }
+    works.push({ end, reservations, ...known, work, didWork, runtimeMs: Math.max(0, now - startedAt) })
+  }
+  return works
 }
 
-function knownOf({ status, reason }: RunEnd, row: Row | undefined): Pick<EndedWork, 'work' | 'isNoop'> {
+/** Of several accounts the attempt has used one. */
+function* accountOf(context: StoreContext, { runId, ns, fence }: RunEnd): Step<string | null> {
+  const used = yield* accountsUsed({ ...context, ns }, formatId('run', runId))
+  return used.find((one) => one.fence === fence)?.account ?? null
+}
+
+interface KnownOptions {
+  readonly expect?: { readonly noop?: unknown }
+  readonly account?: readonly string[]
+}
+
+function knownOf(
+  { status, reason }: RunEnd,
+  row: Row | undefined,
+): Pick<EndedWork, 'work' | 'isNoop'> & { readonly options: KnownOptions } {
   const parsed = (text: unknown) => (typeof text === 'string' ? JSON.parse(text) : null)
-  const options: { readonly expect?: { readonly noop?: unknown } } = parsed(row?.options) ?? {}
+  const options: KnownOptions = parsed(row?.options) ?? {}
   const work = workOf({
     queue: (row?.queue ?? '') as string,
     schedule: (row?.schedule ?? null) as string | null,
     target: parsed(row?.target),
-    options,
+    options: { ...options },
   })
   const isJudged = status === 'completed' && options.expect?.noop !== undefined
-  return { work, isNoop: isJudged ? reason === noopReason : null }
+  return { options, work, isNoop: isJudged ? reason === noopReason : null }
 }
 
 function* settleCounted(context: StoreContext, now: number, works: readonly EndedWork[]): Step<void> {

@@ -2,7 +2,8 @@ import { type SomeAmounts, stateAt, sum } from '../../../core/budget/budget.ts'
 import { writeAudit } from '../../../store/audit/write-audit.ts'
 import { canBeName, canonicalJson, checkActor } from '../../../store/check.ts'
 import { liftHold } from '../../../store/holds/lift-hold.ts'
-import { refuseManaged } from '../../../store/managed.ts'
+import { markReserving } from '../../../store/leases/lease-row.ts'
+import { lockManaged, refuseManaged } from '../../../store/managed.ts'
 import type { Actor } from '../../../store/port.ts'
 import { all, both, clockNow, dialects, freshIds, one, run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
@@ -33,6 +34,8 @@ const countReservations = both(
   `select budget_id, count(*) as attempts from belfry.budget_reservation where ns = $1 and settled_at is null group by budget_id`,
 )
 
+const markBudgets = both('budget mark', markReserving('budgets'))
+
 export interface NewBudget extends BudgetFor {
   readonly name: string
   readonly terms: Terms
@@ -53,6 +56,7 @@ export interface BudgetWritten {
 export function* putBudget(context: StoreContext, wanted: NewBudget, { actor, source }: Writing): Step<BudgetWritten> {
   checkActor(actor)
   const { name, scope, subject, terms } = wanted
+  yield* lockManaged(context)
   const now = yield* clockNow()
   const [id] = (yield* freshIds(1)) as [number]
   const text = JSON.stringify(terms)
@@ -61,6 +65,7 @@ export function* putBudget(context: StoreContext, wanted: NewBudget, { actor, so
   refuseManaged({ noun: 'budget', name, managedBy: found.managedBy }, source)
   const isSame = canonicalJson(saidOf(found)) === canonicalJson(saidOf(wanted))
   if (isSame && !isNew) return { answer: 'unchanged', budget: found }
+  yield* run(markBudgets, context.ns, 1)
   if (!isNew) yield* rewrite(context, found, wanted, { actor, now })
   const detail = { for: forText(wanted), ...terms }
   yield* writeAudit(context, { actor, verb: 'budget.put', subject: `budget ${name}`, detail }, now)
@@ -102,12 +107,14 @@ export function* topUpBudget(
 
 export function* deleteBudget(context: StoreContext, name: string, { actor, source }: Writing): Step<Budget | null> {
   checkActor(actor)
+  yield* lockManaged(context)
   const budget = yield* lockBudget(context, name)
   if (budget === null) return null
   refuseManaged({ noun: 'budget', name, managedBy: budget.managedBy }, source)
   if (budget.holdId !== null) yield* liftHold(context, budget.holdId, { actor })
   yield* run(removeReservations, budget.id)
   yield* run(removeBudget, budget.id)
+  yield* run(markBudgets, context.ns, (yield* budgetsOf(context.ns)).length === 0 ? 0 : 1)
   yield* writeAudit(context, { actor, verb: 'budget.delete', subject: `budget ${name}` }, yield* clockNow())
   return budget
 }

@@ -177,11 +177,31 @@ describe('wrong input', () => {
     await belfry.schedules.put({ name: 'ask', every: '1h', target: { command: ['true'] } })
     const budget = { name: 'b', for: 'schedule=ask', per: 'day', money: '1USD' } as const
     expect(await wrongOf(belfry.budgets.put(budget))).toEqual([
-      'money counts runs of schedule ask, whose answers do not say what they cost',
+      'money counts runs whose cost is unknown: schedule ask has no usage.money',
     ])
     expect(await belfry.budgets.put({ ...budget, perRun: { money: '0.1USD' } })).toMatchObject({
       money: { perRun: 100_000 },
     })
+  })
+
+  it('a budget of money over a profile without cost or prices', async () => {
+    const belfry = await open()
+    await belfry.config.apply({ source: 'ops', agents: { free: { argv: ['true'], stream: 'text', read: {} } } })
+    const budget = { name: 'b', for: 'profile=free', per: 'day', money: '1USD' } as const
+    expect(await wrongOf(belfry.budgets.put(budget))).toEqual([
+      'money counts runs whose cost is unknown: profile free reads no cost, and has no prices',
+    ])
+    expect(await belfry.budgets.put({ ...budget, for: 'profile=claude' })).toMatchObject({ for: 'profile=claude' })
+  })
+
+  it('another currency than that of the account, and an account that does not exist', async () => {
+    const belfry = await open()
+    await belfry.accounts.put('max', { currency: 'USD' })
+    const budget = { name: 'b', for: 'account=max', per: 'day' } as const
+    expect(await wrongOf(belfry.budgets.put({ ...budget, money: '4EUR' }))).toEqual(['money is in EUR'])
+    expect(await belfry.budgets.put({ ...budget, money: '4USD' })).toMatchObject({ currency: 'USD' })
+    const absent = await errorOf(belfry.budgets.put({ ...budget, for: 'account=mxa', runs: 1 }))
+    expect(absent).toMatchObject({ code: 'not-found', hint: 'Did you mean "max"?' })
   })
 
   it('a schedule or queue that does not exist, with the nearest name', async () => {
