@@ -1,0 +1,19 @@
+import { callerKind } from '../core/caller.ts'
+import { BelfryError } from '../core/error.ts'
+import { calendarsIn } from '../store/calendars/use-calendars.ts'
+import type { OperationContext } from './operation-context.ts'
+
+/** Refuses an agent that takes away calendars which a person gave to a schedule or queue: it may start no more than before. */
+export function refuseLoosening(
+  { actor }: Pick<OperationContext, 'actor'>,
+  subject: string,
+  { before, after }: { readonly before: object | null | undefined; readonly after: object | null | undefined },
+): void {
+  const kept = new Set(calendarsIn(after))
+  const gone = calendarsIn(before).filter((use) => !kept.has(use))
+  if (gone.length === 0 || callerKind(actor) !== 'agent') return
+  throw new BelfryError('not-allowed', `Only a person takes calendars from ${subject}: ${gone.join(', ')}.`, {
+    hint: `Give its calendars too: ${JSON.stringify(calendarsIn(before))}. Or ask a person.`,
+    details: { caller: 'agent', calendars: gone },
+  })
+}
