@@ -1,6 +1,8 @@
 import { callerKind } from '../core/caller.ts'
 import { BelfryError } from '../core/error.ts'
+import { forcedCalendar } from '../core/hold.ts'
 import { calendarsIn } from '../store/calendars/use-calendars.ts'
+import { findRun } from '../store/reads/find-run.ts'
 import type { OperationContext } from './operation-context.ts'
 
 /** Refuses an agent that takes away calendars which a person gave to a schedule or queue: it may start no more than before. */
@@ -16,4 +18,18 @@ export function refuseLoosening(
     hint: `Give its calendars too: ${JSON.stringify(calendarsIn(before))}. Or ask a person.`,
     details: { caller: 'agent', calendars: gone },
   })
+}
+
+/** Refuses an agent that repeats a run which a person forced past closed calendars. */
+export async function refuseForced({ store }: Pick<OperationContext, 'store'>, id: string): Promise<void> {
+  const run = await store.look(findRun, id)
+  if (!calendarsIn(run?.options).includes(forcedCalendar)) return
+  throw new BelfryError(
+    'not-allowed',
+    `A person forced run ${id} past closed calendars, and only a person repeats that.`,
+    {
+      hint: 'Run its schedule without force: it starts once its calendars are open.',
+      details: { caller: 'agent', id },
+    },
+  )
 }

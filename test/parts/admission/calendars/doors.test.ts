@@ -38,6 +38,9 @@ describe('a model', () => {
     expect(await desk().lease()).toEqual([])
     const { runs: listed } = await runs.list({})
     expect(listed).toMatchObject([{ calendar: ['office'] }])
+    const { id } = await schedules.run('digest', { force: true })
+    await runs.cancel(id)
+    expect(await call(model, 'run_retry', { id })).toMatchObject({ isError: true })
     for (const input of [
       { name: 'digest', calendar: null },
       { name: 'digest', calendar: ['!office'] },
