@@ -11,6 +11,7 @@ import { holds } from './holds.ts'
 import { http } from './http.ts'
 import { imports } from './imports.ts'
 import { notices } from './notices.ts'
+import { openings } from './openings.ts'
 import { routines } from './routines.ts'
 import { schedules } from './schedules.ts'
 import { steering } from './steering.ts'
@@ -23,6 +24,7 @@ export const mutants: readonly Mutant[] = [
   ...claims,
   ...holds,
   ...guards,
+  ...openings,
   ...fences,
   ...work,
   ...schedules,

@@ -14,6 +14,7 @@ import { behindLast } from '../next-page.ts'
 import { throwAbsentQueue } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
+import { refuseLoosening } from '../refuse-loosening.ts'
 import { outputOf } from '../schema/output-schema.ts'
 import { remove } from './delete.ts'
 import { diff, versions } from './policy-history.ts'
@@ -68,6 +69,8 @@ const set = operation({
     const subject = name === undefined ? 'The policy' : `The policy of queue ${quoted(name)}`
     const before = await context.store.look(findQueue, name ?? defaultQueue)
     refuse(subject, policyFaults(read, before?.policy ?? firstPolicy(context, name ?? defaultQueue), reading.given))
+    const after = { ...before?.policy, ...patch }
+    refuseLoosening(context, subject, { before: before?.policy, after })
     if (before === null && ifVersion !== undefined && ifVersion > 0) throw otherVersion(name as string, 0, ifVersion)
     return change(context, name as string, { policy: patch, ...onlyGiven({ ifVersion }) })
   },

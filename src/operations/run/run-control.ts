@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { callerKind } from '../../core/caller.ts'
 import { BelfryError } from '../../core/error.ts'
 import { cancelRun } from '../../store/runs/cancel-run.ts'
 import { reprioritiseRun } from '../../store/runs/reprioritise-run.ts'
@@ -8,6 +9,7 @@ import { priority, reason, runId } from '../fields/basic-fields.ts'
 import { onlyGiven } from '../fields/only-given.ts'
 import { absentRun, presentRun } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
+import { refuseForced } from '../refuse-loosening.ts'
 import { text } from '../schema/output-schema.ts'
 
 const steering = {
@@ -86,6 +88,7 @@ export const retry = operation({
   },
   examples: [{ id: 'r-11' }, { id: 'r-11', latest: true }],
   async run(context, { id, ...how }) {
+    if (callerKind(context.actor) === 'agent') await refuseForced(context, id)
     const answer = await context.store.do(retryRun, id, onlyGiven(how))
     switch (answer.answer) {
       case 'created':

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { callerKind } from '../../core/caller.ts'
 import { BelfryError } from '../../core/error.ts'
 import { findSchedule } from '../../store/reads/find-schedule.ts'
 import { deleteSchedule } from '../../store/schedules/delete-schedule.ts'
@@ -189,7 +190,7 @@ export const run = operation({
     if (how.payload !== undefined)
       refuseOtherPayload(context, (await context.store.look(findSchedule, name))?.spec.target)
     // A model does not start what a person has bounded.
-    const beyondCalendars = how.force === true && context.actor.door !== 'mcp'
+    const beyondCalendars = how.force === true && callerKind(context.actor) === 'person'
     const answer = await context.store.do(runNow, name, { ...onlyGiven(how), beyondCalendars })
     switch (answer.answer) {
       case 'created':

@@ -16,6 +16,7 @@ import { throwAbsentSchedule } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { createdQueue, type QueueCreated } from '../queue/queue-created.ts'
+import { refuseLoosening } from '../refuse-loosening.ts'
 import { type ReadSchedule, readPatch, readSchedule } from './read-schedule.ts'
 import {
   type Changes,
@@ -207,6 +208,7 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   // An invalid name is reported as a problem, and no stand-in is shown for it.
   const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'
   refuse(subject, problemsOf(reading, { now, before: before?.spec }))
+  refuseLoosening(context, subject, { before: before?.spec.options, after: spec.options })
   const seen = onlyGiven({ ifVersion, ifId })
   if (before === null) refuseUnseen(spec.name, seen)
   const answer = await store.do(putSchedule, spec, { mode, actor, ...seen, ...onlyGiven({ reason: why }) })

@@ -16,7 +16,7 @@ export const holdsInForce: HealthCheck = {
     'See them: `belfry hold list`. A stop of everything ends with `belfry go`, another hold with `belfry hold lift`.',
   async look({ store, now, context: { holdReasons } }) {
     const found = await store.look(listHolds)
-    const holds = found.filter((hold) => isInForce(hold, now) && !isPause(hold))
+    const holds = found.filter((hold) => isInForce(hold, now) && !isUsual(hold))
     const findings = holds.map((hold) => {
       const { what, words } = holdLift(hold, holdReasons)
       const since = `It has held for ${about(Math.max(0, now - hold.from))}.`
@@ -33,8 +33,10 @@ export const holdsInForce: HealthCheck = {
   },
 }
 
-function isPause({ scope, reason }: Hold): boolean {
-  return scope === 'queue' && reason === kernelHoldReasons.paused.code
+/** A paused queue is noted elsewhere, and a calendar closes every day. One without an end was not renewed. */
+function isUsual({ scope, reason, until }: Hold): boolean {
+  const isPause = scope === 'queue' && reason === kernelHoldReasons.paused.code
+  return isPause || (reason === kernelHoldReasons.calendar.code && until !== null)
 }
 
 function subjectOf({ scope, subject }: Hold): string {

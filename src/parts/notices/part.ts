@@ -1,6 +1,7 @@
 import type { Part } from '../../part.ts'
 import { notices as tables } from './0009-notices.ts'
 import { receivers as receiversMoved } from './0017-receivers.ts'
+import { heldNotices } from './0027-held-notices.ts'
 import { receivers } from './check-receivers.ts'
 import { noticesPolicy, noticesQueue } from './notice.ts'
 import { writeNotice } from './notice-message.ts'
@@ -16,7 +17,7 @@ import { namesCalendar, quietDuty } from './tell-held.ts'
 /** Notifications about work that failed, was parked, is overdue or has recovered. Each is a run that sends it. */
 export const notices = {
   name: 'notices',
-  migrations: [tables, receiversMoved],
+  migrations: [tables, receiversMoved, heldNotices],
   ended: notifyEnds,
   // A notice that fails sends no notice, also after a person retried it.
   sourcesKept: ['notice'],

@@ -20,7 +20,7 @@ export function quietLane(quiet: readonly string[]): string[] {
 }
 
 /** Whether these quiet hours have begun. Their holds are written ahead, as for all work. */
-export function* isQuiet(ns: number, quiet: readonly string[], now: number): Step<boolean> {
+export function* areHoursQuiet(ns: number, quiet: readonly string[], now: number): Step<boolean> {
   return quiet.length > 0 && (yield* one(findHold, ns, quietLane(quiet).join(','), now))?.id != null
 }
 
@@ -29,7 +29,7 @@ export function* heldBack(_: StoreContext, now: number, told: readonly ChosenNot
   const quiet = new Map<string, boolean>()
   for (const { of } of told) {
     const key = `${of.ns} ${of.quiet.join(',')}`
-    if (!quiet.has(key)) quiet.set(key, yield* isQuiet(of.ns, of.quiet, now))
+    if (!quiet.has(key)) quiet.set(key, yield* areHoursQuiet(of.ns, of.quiet, now))
   }
   const held = told.filter(({ of }) => quiet.get(`${of.ns} ${of.quiet.join(',')}`) === true)
   const counts = new Map<string, [number, string, string, string, number, number]>()

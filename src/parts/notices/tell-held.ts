@@ -4,7 +4,7 @@ import { all, both, clockNow, one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { noticesQueue } from './notice.ts'
 import { type ChosenNotice, enqueueNotices } from './notify-ends.ts'
-import { isQuiet } from './quiet-hours.ts'
+import { areHoursQuiet } from './quiet-hours.ts'
 import { findNotify } from './read-notices.ts'
 
 const takeHeld = both(
@@ -17,7 +17,7 @@ const anyHeld = both('notice any held', 'select 1 as held from belfry.notice_hel
 export function* tellHeld(context: StoreContext): Step<string[]> {
   const now = yield* clockNow()
   const { quiet = [] } = yield* findNotify(context)
-  if (yield* isQuiet(context.ns, quiet, now)) return []
+  if (yield* areHoursQuiet(context.ns, quiet, now)) return []
   const rows = yield* all<{ target: string; event: string; count: number; since: number }>(takeHeld, context.ns)
   const told = [...new Set(rows.map(({ target }) => target))].map((target): ChosenNotice => {
     const own = rows.filter((row) => row.target === target)

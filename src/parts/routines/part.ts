@@ -1,4 +1,6 @@
 import type { Part } from '../../part.ts'
+import { nameIn } from '../../store/calendars/named-calendars.ts'
+import { calendarsIn } from '../../store/calendars/use-calendars.ts'
 import { all, both, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { routines as tables } from './0008-routines.ts'
@@ -14,6 +16,7 @@ export const routines = {
   // The events of a routine are removed before it.
   sweeps: [sweepRoutineEvents, sweepRoutines],
   namesQueue,
+  namesCalendar,
   nouns: {
     routine: {
       says: 'Routines: events that fire a schedule or enqueue a run.',
@@ -66,11 +69,21 @@ function* namesQueue({ ns }: StoreContext, queue: string): Step<Readonly<Record<
   return { routine: rows.filter(({ spec }) => queueIn(spec) === queue).map(({ name }) => name) }
 }
 
+function* namesCalendar({ ns }: StoreContext, calendar: string): Step<Readonly<Record<string, readonly string[]>>> {
+  const rows = yield* all<{ name: string; spec: string }>(findRoutines, ns)
+  const follows = (spec: string) => calendarsIn(runIn(spec)?.options).some((use) => nameIn(use) === calendar)
+  return { routine: rows.filter(({ spec }) => follows(spec)).map(({ name }) => name) }
+}
+
 function queueIn(spec: string): string | undefined {
+  return runIn(spec)?.queue
+}
+
+function runIn(spec: string): { readonly queue?: string; readonly options?: object } | undefined {
   try {
-    return (JSON.parse(spec) as { run?: { queue?: string } }).run?.queue
+    return (JSON.parse(spec) as { run?: { queue?: string; options?: object } }).run
   } catch {
-    // An unreadable routine names no queue; its next event reports the problem.
+    // An unreadable routine names nothing; its next event reports the problem.
     return undefined
   }
 }

@@ -1,5 +1,7 @@
 import { payloadBytesMax } from '../../core/run/payload.ts'
 import { writeAudit } from '../../store/audit/write-audit.ts'
+import { namedCalendars } from '../../store/calendars/named-calendars.ts'
+import { calendarsIn } from '../../store/calendars/use-calendars.ts'
 import {
   canBeName,
   canonicalJson,
@@ -48,6 +50,8 @@ export function* createRoutine(
   const { name, disabledReason } = routine
   const text = checked(routine)
   checkActor(actor)
+  const uses = calendarsIn(routine.spec.run?.options)
+  if (uses.length > 0) yield* namedCalendars(context, uses, { where: 'run.calendar' })
   const now = yield* clockNow()
   const disabledAt = disabledReason === undefined ? null : now
   for (let races = 1; races <= racesMax; races++) {

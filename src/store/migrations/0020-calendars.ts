@@ -46,16 +46,6 @@ export const calendars: Migration = {
       after_id bigint not null,
       is_all smallint not null
     )`,
-    // Notifications of quiet hours, counted by receiver and event.
-    `create table belfry.notice_held (
-      ns bigint not null,
-      target_hash {text} not null,
-      event {text} not null,
-      target {text} not null,
-      count bigint not null,
-      since bigint not null,
-      primary key (ns, target_hash, event)
-    )`,
     'alter table belfry.schedule add column calendars {text}',
     'create index schedule_calendars on belfry.schedule (ns, id) where calendars is not null',
   ],

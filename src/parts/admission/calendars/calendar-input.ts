@@ -24,10 +24,10 @@ function entries(says: string) {
 
 /** A comma separates calendars, and an exclamation mark inverts one. */
 export const calendarName = noted(
-  newName.refine((text) => !text.includes(',') && !text.startsWith('!')),
+  newName.max(100).refine((text) => !text.includes(',') && !text.startsWith('!')),
   {
     expected:
-      'a text of 1 to 500 characters without commas that begins neither with a dash nor with an exclamation mark',
+      'a text of 1 to 100 characters without commas that begins neither with a dash nor with an exclamation mark',
   },
 ).describe('The name of the calendar.')
 

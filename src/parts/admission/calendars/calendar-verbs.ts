@@ -42,7 +42,7 @@ import {
 
 /** Other hours would let work start that a person has bounded. */
 const people: Doors = { ...everyDoor, mcp: 'Only a person decides when work may start; a model reads the calendars.' }
-const changing = { noun: 'calendar', effect: 'write', scope: 'operate', doors: people } as const
+const changing = { noun: 'calendar', effect: 'write', scope: 'operate', doors: people, persons: true } as const
 const looking = { noun: 'calendar', effect: 'read', scope: 'read', doors: everyDoor } as const
 const named = z.strictObject({ name: calendarName })
 const version = z

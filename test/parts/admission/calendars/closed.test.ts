@@ -107,6 +107,7 @@ inEachWard((ward) => {
     await schedules.create({ name: 'digest', target, queue: 'mail', calendar: 'office', overlap: 'allow' })
     ward().clock.set(closesAt)
     const { id: waits } = await schedules.run('digest')
+    await runs.enqueue({ target, queue: 'mail' })
     const { id, beyondCalendars } = await schedules.run('digest', { force: true })
     expect(beyondCalendars).toBe(true)
     await holds.put({ on: 'queue:mail', reason: 'why', for: '1m' })
