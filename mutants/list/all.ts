@@ -1,4 +1,5 @@
 import type { Mutant } from '../mutant.ts'
+import { accounts } from './accounts.ts'
 import { calendar } from './calendar.ts'
 import { claims } from './claims.ts'
 import { databases } from './databases.ts'
@@ -23,6 +24,7 @@ export const mutants: readonly Mutant[] = [
   ...claims,
   ...holds,
   ...guards,
+  ...accounts,
   ...fences,
   ...work,
   ...schedules,
