@@ -1,4 +1,5 @@
 import type { Mutant } from '../mutant.ts'
+import { accounts } from './accounts.ts'
 import { calendar } from './calendar.ts'
 import { claims } from './claims.ts'
 import { databases } from './databases.ts'
@@ -25,6 +26,7 @@ export const mutants: readonly Mutant[] = [
   ...holds,
   ...guards,
   ...openings,
+  ...accounts,
   ...fences,
   ...work,
   ...schedules,

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { RunFailure } from '../../../src/index.ts'
-import { hour, minute, open, type Stage } from '../../choices/stage.ts'
-import { settleDown } from '../../engine/stage.ts'
+import { RunFailure } from '../../../../src/index.ts'
+import { hour, minute, open, type Stage } from '../../../choices/stage.ts'
+import { settleDown } from '../../../engine/stage.ts'
 import { Provider } from './provider.ts'
 
 /** Sockets need turns of the event loop, and deferred runs a second; only a test that has failed already uses up all of these. */

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import type { RateLimited } from '../../../src/core/run/expect.ts'
-import type { Utilisation } from '../../../src/core/run/utilisation.ts'
-import type { Outcome } from '../../../src/core/run/verdict.ts'
-import { accountsNow } from '../../../src/parts/admission/accounts/account-row.ts'
-import { repairUse } from '../../../src/parts/admission/accounts/repair-accounts.ts'
-import { reserve } from '../../../src/parts/admission/accounts/reserve-account.ts'
+import type { RateLimited } from '../../../../src/core/run/expect.ts'
+import type { Utilisation } from '../../../../src/core/run/utilisation.ts'
+import type { Outcome } from '../../../../src/core/run/verdict.ts'
+import { accountsNow } from '../../../../src/parts/admission/accounts/account-row.ts'
+import { repairUse } from '../../../../src/parts/admission/accounts/repair-accounts.ts'
+import { reserve } from '../../../../src/parts/admission/accounts/reserve-account.ts'
 import {
   type AccountPatch,
   blockByHand,
@@ -12,11 +12,11 @@ import {
   putAccount,
   setNamespaceCeiling,
   unblockByHand,
-} from '../../../src/parts/admission/accounts/write-account.ts'
-import { settle } from '../../../src/store/leases/settle.ts'
-import type { Lease } from '../../../src/store/port.ts'
-import { listAttempts } from '../../../src/store/reads/list-attempts.ts'
-import { actor, onEachDatabase, startAt } from '../../store/scene.ts'
+} from '../../../../src/parts/admission/accounts/write-account.ts'
+import { settle } from '../../../../src/store/leases/settle.ts'
+import type { Lease } from '../../../../src/store/port.ts'
+import { listAttempts } from '../../../../src/store/reads/list-attempts.ts'
+import { actor, onEachDatabase, startAt } from '../../../store/scene.ts'
 
 const target = { handler: 'h' }
 const minute = 60_000

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { toolsFor } from '../../../src/doors/mcp/tools.ts'
-import { tokenOperations } from '../../../src/operations/token/noun.ts'
-import { onPorch } from '../../doors/http/porch.ts'
-import { call, modelAt, wholeOf } from '../../doors/mcp/model.ts'
-import { atDesk, errorOf, problemsIn, startAt, verbsAt } from '../../operations/desk.ts'
-import { listAudit } from '../../store/list-audit.ts'
+import { toolsFor } from '../../../../src/doors/mcp/tools.ts'
+import { tokenOperations } from '../../../../src/operations/token/noun.ts'
+import { onPorch } from '../../../doors/http/porch.ts'
+import { call, modelAt, wholeOf } from '../../../doors/mcp/model.ts'
+import { atDesk, errorOf, problemsIn, startAt, verbsAt } from '../../../operations/desk.ts'
+import { listAudit } from '../../../store/list-audit.ts'
 
 const hour = 3_600_000
 const iso = (at: number) => new Date(at).toISOString()
