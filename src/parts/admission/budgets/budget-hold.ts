@@ -1,4 +1,4 @@
-import { type BudgetState, spentOn } from '../../../core/budget/budget.ts'
+import { type BudgetState, type Resource, spentOn } from '../../../core/budget/budget.ts'
 import type { HoldScope } from '../../../core/hold.ts'
 import type { HoldReason } from '../../../core/hold-reason.ts'
 import { liftHold } from '../../../store/holds/lift-hold.ts'
@@ -50,9 +50,24 @@ export function* heldFor(
     return null
   }
   if (before !== null && (!isDoubted || (yield* findHold(own, before)) !== null)) return before
-  const { terms, name, subject } = budget
-  const amount = amountWords(spent, (terms.limits[spent] ?? 0) + state.added[spent], terms.currency)
-  const note = `Budget ${name} is spent: ${amount} ${periodWords[terms.per]}.`
-  const put = yield* putHold(own, { scope, subject, until: state.until, reason: budgetReason, note, actor })
+  const note = spentWords(budget, state, spent)
+  const put = yield* putHold(own, {
+    scope,
+    subject: budget.subject,
+    until: state.until,
+    reason: budgetReason,
+    note,
+    actor,
+  })
   return put.answer === 'put' ? put.hold.id : null
+}
+
+/** `Budget claude-day is spent: 40 USD a day.` */
+export function spentWords(
+  { name, terms }: Pick<Budget, 'name' | 'terms'>,
+  { added }: BudgetState,
+  spent: Resource,
+): string {
+  const amount = amountWords(spent, (terms.limits[spent] ?? 0) + added[spent], terms.currency)
+  return `Budget ${name} is spent: ${amount} ${periodWords[terms.per]}.`
 }
