@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   accountKept,
+  budgetKept,
   type Check,
   ceilingKept,
   effectsOnce,
@@ -230,6 +231,12 @@ describe('a ceiling', () => {
     expect(kinds(accountKept, leased([0, 100, { account }], [100, 150, { account }], [0, 150]))).toEqual([])
     expect(kinds(accountKept, new MadeUp().account({ sampled: 2 }))).toEqual(['ceiling'])
     expect(kinds(accountKept, new MadeUp().account({ left: 1 }))).toEqual(['left-reserved'])
+  })
+
+  it('of a budget is passed when it was seen so, and kept when nothing is left reserved', () => {
+    expect(kinds(budgetKept, new MadeUp())).toEqual([])
+    expect(kinds(budgetKept, new MadeUp().budget({ over: 1 }))).toEqual(['ceiling'])
+    expect(kinds(budgetKept, new MadeUp().budget({ left: 10, attempts: 1 }))).toEqual(['left-reserved'])
   })
 
   it('of a key is passed by itself', () => {

@@ -187,6 +187,14 @@ export const accountKept: Check = ({ runs, account: { most, sampled, left }, wit
   ]
 }
 
+/** A budget was never passed whenever it was looked at, and when all has ended nothing of it is reserved any more. */
+export const budgetKept: Check = ({ budget: { over, left, attempts } }) => [
+  ...(over > 0 ? [breach('ceiling', `the budget was passed by ${over}`)] : []),
+  ...(left > 0 || attempts > 0
+    ? [breach('left-reserved', `${left} of the budget is reserved, for ${attempts} attempts that are over`)]
+    : []),
+]
+
 /** Whoever took leave had nothing any more, except what it had stopped trusting, which nobody but the clock can end. */
 export const nothingLeftLeased: Check = ({ interruptions, witnessed }) => {
   const givenUp = new Set(witnessed.refusals.map(nameOf))

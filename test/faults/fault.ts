@@ -1,5 +1,6 @@
 import {
   accountKept,
+  budgetKept,
   type Check,
   ceilingKept,
   effectsOnce,
@@ -44,6 +45,7 @@ export const always: readonly Check[] = [
   effectsOnce,
   ceilingKept,
   accountKept,
+  budgetKept,
   noTrouble,
 ]
 

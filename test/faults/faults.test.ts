@@ -36,7 +36,7 @@ it.concurrent.for(['sqlite', 'postgres'] as const)(
 )
 
 it.concurrent.for(['sqlite', 'postgres'] as const)(
-  `workers that race for one account, a third of them killed, never pass its ceiling and leave nothing reserved on %s (seed ${seed})`,
+  `workers that race for one account and one budget, a third of them killed, never pass them and leave nothing reserved on %s (seed ${seed})`,
   { timeout },
   async (kind, { expect }) => {
     const place = await openPlace(kind)

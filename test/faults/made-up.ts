@@ -11,6 +11,7 @@ export class MadeUp {
   readonly #samples: History['samples'][number][] = []
   readonly #troubles: string[] = []
   #account = { most: 1, sampled: 0, left: 0 }
+  #budget = { over: 0, left: 0, attempts: 0 }
   readonly #witnessed = { starts: [], ends: [], refusals: [], acks: [], defects: [] } as {
     -readonly [Field in keyof Witnessed]: Witnessed[Field][number][]
   }
@@ -62,6 +63,11 @@ export class MadeUp {
     return this
   }
 
+  budget(told: Partial<History['budget']>): this {
+    this.#budget = { ...this.#budget, ...told }
+    return this
+  }
+
   schedule(name: string, promise: RecordedSchedule['promise'], ledger: RecordedSchedule['ledger']): this {
     this.#schedules.push({ name, promise, ledger })
     return this
@@ -90,6 +96,7 @@ export class MadeUp {
       witnessed: this.#witnessed,
       samples: this.#samples,
       account: this.#account,
+      budget: this.#budget,
       leaseMs: 1_000,
       interruptions: this.#interruptions,
       closures: this.#closures,

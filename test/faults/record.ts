@@ -4,6 +4,7 @@ import { listAttempts } from '../../src/store/reads/list-attempts.ts'
 import { listRuns } from '../../src/store/reads/list-runs.ts'
 import type { RunSummary } from '../../src/store/views.ts'
 import { accountUse } from './account-use.ts'
+import { budgetUse } from './budget-use.ts'
 import type { History, RecordedRun, RecordedSchedule } from './history.ts'
 import { readWitness } from './witness.ts'
 import { accountMost, ceilings } from './workload.ts'
@@ -26,11 +27,16 @@ export async function historyOf(world: World): Promise<History> {
     witnessed: readWitness(world.witness),
     samples,
     account: { most: accountMost, sampled: world.accountSampled, left: await accountUse(store) },
+    budget: { over: world.budgetOver, ...leftOf(await budgetUse(store)) },
     leaseMs,
     interruptions,
     closures,
     troubles,
   }
+}
+
+function leftOf(use: Awaited<ReturnType<typeof budgetUse>>): { left: number; attempts: number } {
+  return { left: use?.reserved ?? 0, attempts: use?.attempts ?? 0 }
 }
 
 async function allRuns(store: Store): Promise<RecordedRun[]> {

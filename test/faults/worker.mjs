@@ -13,6 +13,7 @@ import { Events } from '../../dist/engine/events.js'
 
 import { openStore } from '../../dist/open-store.js'
 import { accounts } from '../../dist/parts/admission/accounts/part.js'
+import { budgets } from '../../dist/parts/admission/budgets/part.js'
 import { isProvenDead, ownIdentity } from '../../dist/store/workers/process-identity.js'
 
 import { handlerExecutor } from '../../dist/targets/handler/handler-executor.js'
@@ -43,8 +44,9 @@ class Witness {
 
 /** What a run does: it shows itself to the witness, works for a while, fails as often as it was told to, and ends. */
 function handlerFor(witness) {
-  return async ({ id, attempt, payload, signal }) => {
+  return async ({ id, attempt, payload, signal, usage }) => {
     witness.say('start', id, attempt)
+    if (payload.tokens !== undefined) usage({ tokensOut: payload.tokens })
     if (attempt <= (payload.busyAttempts ?? 0)) {
       const until = performance.now() + payload.busyMs
       while (performance.now() < until);
@@ -156,7 +158,7 @@ async function go(options) {
       ['handler', { kind: handlerKind, named: new Map([['work', handlerExecutor(handlerFor(witness))]]) }],
     ]),
     coroner: coronerOf(options.isBlind),
-    parts: [accounts],
+    parts: [accounts, budgets],
     settings: { leaseMs: options.leaseMs, renewMs: options.renewMs },
   })
   const client = new Client({ ...options, store, witness })

@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/port.ts'
 import { listSchedules } from '../../src/store/reads/find-schedule.ts'
 import { listRuns } from '../../src/store/reads/list-runs.ts'
 import { accountUse } from './account-use.ts'
+import { budgetUse } from './budget-use.ts'
 import { groupedBy } from './check.ts'
 import type { Closure, HeldThen, Interruption, Sample, SchedulePromise } from './history.ts'
 import type { House, Place } from './place.ts'
@@ -51,6 +52,8 @@ export class World {
   readonly troubles: string[] = []
   /** The most that used the account, whenever it was looked at. */
   accountSampled = 0
+  /** The most by which the budget was passed, whenever it was looked at. */
+  budgetOver = 0
   promises = new Map<string, SchedulePromise>()
   /** What workers that a fault starts are told, unless it says otherwise. */
   choice: WorkerChoice = {}
@@ -188,6 +191,7 @@ export class World {
         // One list is one look: all that it holds was leased at the same instant.
         const { runs } = await this.store.look(listRuns, { status: 'leased', limit: 1_000 })
         this.accountSampled = Math.max(this.accountSampled, await accountUse(this.store))
+        this.budgetOver = Math.max(this.budgetOver, (await budgetUse(this.store))?.over ?? 0)
         const at = Date.now()
         for (const [queue, inQueue] of groupedBy(runs, (run) => run.queue)) {
           this.samples.push({ queue, key: null, inFlight: inQueue.length, at })

@@ -1,10 +1,12 @@
-import { type BudgetState, spentOn } from '../../../core/budget/budget.ts'
+import { type BudgetState, type Resource, spentOn } from '../../../core/budget/budget.ts'
 import type { HoldScope } from '../../../core/hold.ts'
 import type { HoldReason } from '../../../core/hold-reason.ts'
-import { liftHold } from '../../../store/holds/lift-hold.ts'
+import { parseId } from '../../../core/id.ts'
+import { isNarrow } from '../../../store/holds/hold-row.ts'
+import { deleteHold, endHold } from '../../../store/holds/lift-hold.ts'
 import { findHold } from '../../../store/holds/list-holds.ts'
-import { putHold } from '../../../store/holds/put-hold.ts'
-import type { Step } from '../../../store/statement.ts'
+import { writeHold } from '../../../store/holds/put-hold.ts'
+import { run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import type { Budget } from './budget-row.ts'
 import { amountWords, periodWords } from './budget-words.ts'
@@ -31,28 +33,44 @@ function holdScopeOf({ scope, terms }: Budget): HoldScope | null {
 
 /**
  * Puts or lifts the hold of a locked budget, as its new state wants it. Returns the id of its hold. `isDoubted`: a run came through,
- * so that a person may have lifted the hold meanwhile.
+ * so that a person may have lifted the hold meanwhile. It may come and go with every run, so no audit line is written.
  */
 export function* heldFor(
   context: StoreContext,
   budget: Budget,
   state: BudgetState,
-  { isDoubted = false } = {},
+  { now, isDoubted = false }: { readonly now: number; readonly isDoubted?: boolean },
 ): Step<string | null> {
   const scope = holdScopeOf(budget)
   if (scope === null) return null
   const own = { ...context, ns: budget.ns }
   const spent = spentOn(budget.terms, state)
-  const actor = { name: author + budget.name, door: 'budget' }
   const before = budget.state?.from === state.from ? budget.holdId : null
   if (spent === null) {
-    if (budget.holdId !== null) yield* liftHold(own, budget.holdId, { actor })
+    if (before !== null) yield* liftOwn(scope, before, now)
     return null
   }
   if (before !== null && (!isDoubted || (yield* findHold(own, before)) !== null)) return before
-  const { terms, name, subject } = budget
-  const amount = amountWords(spent, (terms.limits[spent] ?? 0) + state.added[spent], terms.currency)
-  const note = `Budget ${name} is spent: ${amount} ${periodWords[terms.per]}.`
-  const put = yield* putHold(own, { scope, subject, until: state.until, reason: budgetReason, note, actor })
-  return put.answer === 'put' ? put.hold.id : null
+  const note = spentWords(budget, state, spent)
+  const actor = { name: author + budget.name, door: 'budget' }
+  const { until } = state
+  const hold = { scope, subject: budget.subject, from: now, until, reason: budgetReason, note, actor }
+  return (yield* writeHold(own, hold, now)).id
+}
+
+/** Its runs may start at once. Where they were set aside they return first. */
+function* liftOwn(scope: HoldScope, id: string, now: number): Step<void> {
+  const number = parseId('hold', id) as number
+  if (isNarrow(scope)) yield* run(endHold, number, now)
+  else yield* run(deleteHold, number)
+}
+
+/** `Budget claude-day is spent: 40 USD a day.` */
+export function spentWords(
+  { name, terms }: Pick<Budget, 'name' | 'terms'>,
+  { added }: BudgetState,
+  spent: Resource,
+): string {
+  const amount = amountWords(spent, (terms.limits[spent] ?? 0) + added[spent], terms.currency)
+  return `Budget ${name} is spent: ${amount} ${periodWords[terms.per]}.`
 }

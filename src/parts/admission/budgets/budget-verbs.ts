@@ -36,6 +36,7 @@ const put = operation({
   verb: 'put',
   method: 'PUT',
   idempotent: true,
+  begins: true,
   says: 'Create or change a budget: what runs may spend in a period.',
   request: 'a budget',
   input: budgetInput,

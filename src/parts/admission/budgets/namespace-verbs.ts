@@ -111,6 +111,7 @@ const set = operation({
   verb: 'set',
   method: 'PATCH',
   idempotent: true,
+  begins: true,
   persons: true,
   effect: 'write',
   scope: 'admin',
@@ -147,11 +148,12 @@ const set = operation({
     }
     refuse('The quota', problems)
     const named = wanted as string
-    await present(context, named)
+    const { store, scope, actor, zone: zoneDefault } = context
+    if (scope !== undefined && named !== store.namespace) throw notOwn(context, named)
     const change = { zone: months, schedulesMax, everyMinMs, maxConcurrent, runsPerMonth, tokensPerMonth }
-    await context.store.do(setNamespace, named, { change, zoneDefault: context.zone, actor: context.actor })
+    await store.do(setNamespace, named, { change, zoneDefault, actor })
     // A lease that was under way has not seen the ceiling.
-    if (typeof maxConcurrent === 'number') await context.store.do(awaitLeases)
+    if (typeof maxConcurrent === 'number') await store.do(awaitLeases)
     return present(context, named)
   },
 })
@@ -166,14 +168,16 @@ async function present(context: OperationContext, wanted: string): Promise<Names
   const seen = await seenBy(context)
   const found = seen.find(({ name: called }) => called === wanted)
   if (found !== undefined) return found
-  if (context.scope !== undefined) {
-    throw new BelfryError('not-found', `There is no namespace ${quoted(wanted)} for this token.`, {
-      hint: `A token is of one namespace: ${context.store.namespace}.`,
-      details: { namespace: wanted },
-    })
-  }
+  if (context.scope !== undefined) throw notOwn(context, wanted)
   const names = seen.map(({ name: called }) => called)
   throw absent('namespace', wanted, names, 'A namespace exists once a store was opened with its name.')
+}
+
+function notOwn({ store }: OperationContext, wanted: string): BelfryError {
+  return new BelfryError('not-found', `There is no namespace ${quoted(wanted)} for this token.`, {
+    hint: `A token is of one namespace: ${store.namespace}.`,
+    details: { namespace: wanted },
+  })
 }
 
 /** The verbs of a namespace. An editor shows these comments at `belfry.namespaces`; a test compares them with what the verb says. */

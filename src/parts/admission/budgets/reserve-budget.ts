@@ -89,6 +89,7 @@ export function* reserveBudgets(context: StoreContext, { runId, fence, scheduleI
   yield* save(
     context,
     after.map(({ budget, state, amounts }) => ({ budget, state: reserve(state, amounts) })),
+    { now },
   )
   return { answer: 'reserved', caps: asked.flatMap(capOf) }
 }
@@ -154,7 +155,7 @@ function* refused(
   const { budget, state, amounts } = short
   const isPeriodic = budget.terms.per !== 'run'
   const holding = asked.filter((each) => each.short.length > 0 && each.budget.terms.per !== 'run')
-  const held = yield* save(context, holding, { isDoubted: true })
+  const held = yield* save(context, holding, { now, isDoubted: true })
   const until = isPeriodic
     ? held.has(budget.id)
       ? now
@@ -169,7 +170,7 @@ function* refused(
 export function* save(
   context: StoreContext,
   states: readonly { readonly budget: Budget; readonly state: BudgetState }[],
-  how: { readonly isDoubted?: boolean } = {},
+  how: { readonly now: number; readonly isDoubted?: boolean },
 ): Step<Set<number>> {
   const saved: { id: number; state: BudgetState; holdId: string | null }[] = []
   for (const { budget, state } of states) {

@@ -169,6 +169,7 @@ function* settleCounted(context: StoreContext, now: number, works: readonly Ende
       const state = states.get(budget.id)
       return state === undefined ? [] : [{ budget, state }]
     }),
+    { now },
   )
   yield* forget(works, runCharges, now)
   yield* runEach(

@@ -86,7 +86,7 @@ function* rewrite(
   const isOfSamePeriod = before.terms.per === terms.per && before.terms.zone === terms.zone
   const state = stateAt(terms, isOfSamePeriod ? before.state : null, now)
   yield* run(updateBudget, before.id, scope, subject, JSON.stringify(terms), JSON.stringify(state), now)
-  yield* save(context, [{ budget: { ...before, scope, subject, terms, holdId: null }, state }])
+  yield* save(context, [{ budget: { ...before, scope, subject, terms, holdId: null }, state }], { now })
 }
 
 /** Adds to what may be spent in the current period, and lets go what the budget held. */
@@ -100,7 +100,7 @@ export function* topUpBudget(
   if (budget === null) return null
   const now = yield* clockNow()
   const state = stateAt(budget.terms, budget.state, now)
-  yield* save(context, [{ budget, state: { ...state, added: sum(state.added, amounts) } }])
+  yield* save(context, [{ budget, state: { ...state, added: sum(state.added, amounts) } }], { now })
   yield* writeAudit(context, { actor, verb: 'budget.topup', subject: `budget ${name}`, detail: amounts }, now)
   return yield* findBudget(context, name)
 }

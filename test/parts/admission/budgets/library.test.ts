@@ -148,6 +148,46 @@ describe('a budget per run', () => {
   })
 })
 
+describe('what is explained', () => {
+  it('a run that a spent budget holds names the budget, its reset and the command that adds to it', async () => {
+    const belfry = await open()
+    belfry.handle('ask', () => undefined)
+    const ask = { target: { handler: 'ask' } }
+    await belfry.budgets.put({ name: 'b', for: 'kind=handler/ask', per: 'month', zone: 'UTC', runs: 1 })
+    await belfry.start()
+    await belfry.runs.wait((await belfry.runs.enqueue(ask)).id)
+    const { id } = await belfry.runs.enqueue(ask)
+    const { until } = await belfry.budgets.show('b')
+    expect(await belfry.runs.explain(id)).toMatchObject({
+      code: 'held-by',
+      sentence: 'Budget b is spent: 1 run a month.',
+      unblock: [{ at: until }, { what: 'Add to the budget of this period.', command: 'belfry budget topup b' }],
+    })
+    expect(await belfry.admission.list()).toMatchObject([
+      { on: 'kind:handler/ask', reason: 'budget', waiting: 1, until, lift: 'belfry budget topup b' },
+    ])
+    await belfry.budgets.topup('b', { runs: 1 })
+    expect(await belfry.runs.wait(id)).toMatchObject({ status: 'completed' })
+  })
+
+  it('a run that the budget of its tag defers says until when, and what lets it go on', async () => {
+    const belfry = await open()
+    belfry.handle('ask', () => undefined)
+    const ask = { target: { handler: 'ask' }, tags: ['dear'] }
+    await belfry.budgets.put({ name: 'b', for: 'tag=dear', per: 'month', zone: 'UTC', runs: 1 })
+    await belfry.start()
+    await belfry.runs.wait((await belfry.runs.enqueue(ask)).id)
+    const { id } = await belfry.runs.enqueue(ask)
+    const deferred = async () => (await belfry.runs.get(id)).waiting?.reason === 'deferred: budget'
+    await expect.poll(deferred).toBe(true)
+    const { notes } = await belfry.runs.explain(id)
+    expect(notes.join()).toMatch(
+      /Budget b is spent: 1 run a month\. It begins anew at \S+, or sooner by `belfry budget topup b`\./,
+    )
+    expect(await belfry.runs.get(id)).toMatchObject({ status: 'ready', attempts: 0 })
+  })
+})
+
 describe('wrong input', () => {
   it.each([
     [{ money: '40' }, ['money names no currency']],
