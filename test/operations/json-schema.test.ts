@@ -26,6 +26,7 @@ describe('the JSON Schema', () => {
       { required: ['command'] },
       { required: ['http'] },
       { required: ['handler'] },
+      { required: ['agent'] },
     ])
     expect($defs).toHaveProperty('Secret')
   })

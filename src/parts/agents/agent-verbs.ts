@@ -54,7 +54,7 @@ const list = operation({
   input: z.strictObject({}),
   takes: [],
   output: z.array(profileLine),
-  errors: [],
+  errors: ['invalid'],
   show: profilesShown,
   examples: [{}],
   run: async ({ store }) => [...(await knownProfiles(store))].map(([, known]) => lineOf(known)),
@@ -70,7 +70,7 @@ const get = operation({
   input: named,
   takes: ['name'],
   output: profileWhole,
-  errors: ['not-found'],
+  errors: ['invalid', 'not-found'],
   show: profileShown,
   examples: [{ name: 'claude' }],
   async run(context, { name: wanted }) {
@@ -88,6 +88,8 @@ const here: Doors = {
 const check = operation({
   ...common,
   verb: 'check',
+  // It starts a program.
+  effect: 'write',
   scope: 'admin',
   doors: here,
   begins: true,
@@ -98,7 +100,7 @@ const check = operation({
   }),
   takes: ['name'],
   output: checked,
-  errors: ['not-found'],
+  errors: ['invalid', 'not-found'],
   show: checkShown,
   isOk: ({ found, live }) => found && (live === undefined || (live.answered && live.unread.length === 0)),
   examples: [{ name: 'claude' }, { name: 'claude', live: true }],
