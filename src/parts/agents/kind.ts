@@ -79,6 +79,10 @@ function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
       const { profile, resume } = agentOf(target)
       return resume !== 'never' && known?.get(profile)?.profile.resume !== undefined
     },
+    optionsOf: (target) => {
+      const account = known?.get(agentOf(target).profile)?.profile.account
+      return account === undefined ? {} : { account: [account] }
+    },
     serving: (name) =>
       `Install the program of profile ${name} where a worker runs, or set agents.${name}.program to its path: \`belfry agent check ${name}\`.`,
     async inStore(store, declared) {
