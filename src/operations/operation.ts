@@ -129,16 +129,23 @@ export function operation<
       const reading = read(schema, input, entry.request)
       const beside = read(local, given, `the options of ${entry.request}`)
       const problems: Problem[] = [...reading.problems, ...beside.problems]
-      const targets = entry.adminForCommands === true ? targetsIn(schema, input) : []
-      const kinds = kindsInStore(context, targets)
-      // Nearly every call has no such kind, and nothing to wait for.
-      const around = kinds === context.kinds ? context : { ...context, kinds: await kinds }
+      const around = entry.adminForCommands === true ? await withKinds(context, targetsIn(schema, input)) : context
       const noted = audited(around, entry, reading.given)
       if ('judge' in entry) return entry.judge(noted, { ...reading, problems }, beside.value)
       refuse(subjectOf(entry.request), problems)
       return entry.run(noted, reading.value as z.output<Input>, beside.value as z.output<Local>)
     },
   })
+}
+
+/** Nearly every call has no target of a kind that depends on the store, and nothing to wait for. */
+function withKinds(
+  context: OperationContext,
+  targets: readonly unknown[],
+): OperationContext | Promise<OperationContext> {
+  const kinds = kindsInStore(context, targets)
+  if (kinds === context.kinds) return context
+  return Promise.resolve(kinds).then((known) => ({ ...context, kinds: known }))
 }
 
 /**

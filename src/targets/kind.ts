@@ -56,6 +56,8 @@ export interface TargetKind {
   serving?(name: string): string
   /** Whether a run is tried again when its effect is not known, where neither the run nor its schedule says so. Default: it is. */
   repeats?(target: Target): boolean
+  /** Options of its runs, where neither the run nor its schedule gives them. */
+  optionsOf?(target: Target): Readonly<Record<string, unknown>>
   /** How long it may take to end what it began after it was told to stop, where that is longer than for other kinds. */
   readonly stopMs?: number
   /** How long its attempts may finish when their worker stops, unless that worker is told how long to wait. Default: as the worker waits. */

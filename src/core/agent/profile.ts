@@ -17,6 +17,9 @@ export interface ReadRule {
   readonly sum?: true | undefined
   /** Texts of lines in a row are joined: the stream sends them in pieces. */
   readonly join?: true | undefined
+  /** Where each of several limits, by name, says how much of it is used and when it opens anew. */
+  readonly share?: string | undefined
+  readonly reset?: string | undefined
   /** What an instant is counted in. */
   readonly unit?: 's' | 'ms' | undefined
 }
@@ -34,6 +37,8 @@ export const readNames = [
   'cost',
   'turns',
   'utilisation',
+  'window',
+  'reset',
   'final',
   'done',
   'say',
@@ -116,11 +121,13 @@ interface RulePlace {
 }
 
 function ruleProblems(rule: ReadRule, { field, stream }: RulePlace): ProfileProblem[] {
-  const { when = {}, at = [], minus, starts, word } = rule
+  const { when = {}, at = [], starts, word, minus, share, reset } = rule
   const paths = [
     ...Object.keys(when).map((path) => [`${field}.when`, path] as const),
     ...[at].flat().map((path) => [`${field}.at`, path] as const),
-    ...(minus === undefined ? [] : [[`${field}.minus`, minus] as const]),
+    ...Object.entries({ minus, share, reset }).flatMap(([name, path]) =>
+      path === undefined ? [] : [[`${field}.${name}`, path] as const],
+    ),
   ]
   const wrong = paths
     .filter(([, path]) => parsePath(path) === null)

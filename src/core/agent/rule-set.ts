@@ -103,7 +103,7 @@ function commonKey(rules: readonly Compiled<unknown>[]): string {
 }
 
 /** A profile was checked before it was stored; a path that is none finds nothing. */
-function pathOf(text: string): Path {
+export function pathOf(text: string): Path {
   return parsePath(text) ?? [['\0']]
 }
 

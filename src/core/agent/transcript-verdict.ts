@@ -1,4 +1,5 @@
 import type { Usage } from '../run/usage.ts'
+import type { Utilisation } from '../run/utilisation.ts'
 import type { TranscriptProfile } from './profile.ts'
 import type { Transcript } from './transcript.ts'
 
@@ -15,7 +16,12 @@ export type AgentFailure =
 export type TranscriptVerdict =
   | { readonly kind: 'answered'; readonly text: string }
   /** The provider refused by its limit. */
-  | { readonly kind: 'limited'; readonly resetAt?: number | undefined; readonly hasBegun: boolean }
+  | {
+      readonly kind: 'limited'
+      readonly resetAt?: number | undefined
+      readonly window?: string | undefined
+      readonly hasBegun: boolean
+    }
   | { readonly kind: 'failed'; readonly code: AgentFailure; readonly why: string; readonly retryable?: false }
 
 export interface JudgedTranscript {
@@ -40,7 +46,8 @@ export function transcriptVerdict({ facts, profile, exitCode, signal, stalled }:
   const isProven = setup !== undefined || exhausted !== undefined || error !== undefined
   const hasAnswer = facts.isDone && facts.text !== undefined && facts.text.trim() !== '' && !isProven
   if (facts.limit !== undefined && !hasAnswer) {
-    return { kind: 'limited', resetAt: facts.limit.resetAt, hasBegun: facts.hasActed }
+    const { limit, window, hasActed } = facts
+    return { kind: 'limited', resetAt: limit.resetAt, window, hasBegun: hasActed }
   }
   const how = signal ? `ended by ${signal}` : exitCode === null ? 'it was ended' : `exit code ${exitCode}`
   if (stalled !== undefined && !facts.isDone) return failed('stalled', stalled)
@@ -66,6 +73,14 @@ function provenByExit(exitCode: number | null, { facts, profile }: Pick<JudgedTr
   if (facts.isDone || exitCode === null || exitCode === 0) return {}
   if (proof !== undefined) return { [proof]: facts.proven[proof] ?? `exit code ${exitCode}` }
   return profile.stream === 'text' ? { error: facts.proven.error ?? `exit code ${exitCode}` } : {}
+}
+
+/** How much of the provider's limits is used, of those whose end is known. */
+export function transcriptUtilisation({ utilisation, window, resetAt }: Transcript): Utilisation[] {
+  return Object.entries(utilisation).flatMap(([name, limit]) => {
+    const opensAt = limit.resetAt ?? (name === window ? resetAt : undefined)
+    return opensAt === undefined ? [] : [{ window: name, share: limit.share, resetAt: opensAt }]
+  })
 }
 
 /** What the attempt has used: as it reported, or by the prices of its model where it reports no money. */

@@ -1,6 +1,15 @@
+import { isRecord } from '../json/record.ts'
 import { LineSplitter } from './line-splitter.ts'
-import { listOf, type Proof, proofs, type ReadName, type ReadRule, type TranscriptProfile } from './profile.ts'
-import { type Match as MatchOf, numberOf, RuleSet } from './rule-set.ts'
+import {
+  listOf,
+  type Proof,
+  proofs,
+  type ReadName,
+  type ReadRule,
+  type TranscriptProfile,
+  valuesAt,
+} from './profile.ts'
+import { type Match as MatchOf, numberOf, pathOf, RuleSet } from './rule-set.ts'
 
 /** What a transcript proves. */
 export interface Transcript {
@@ -12,8 +21,11 @@ export interface Transcript {
   /** In millionths of the currency's unit. */
   cost?: number
   turns?: number
-  /** The largest share of a provider's limit that is used, as the provider counts it. */
-  utilisation?: number
+  /** How much of the provider's limits is used, by the names of the limits. */
+  utilisation: Record<string, { share: number; resetAt?: number }>
+  /** The limit that the provider speaks of, and when that opens anew. */
+  window?: string
+  resetAt?: number
   /** The final message has come. */
   isDone: boolean
   /** Its text. */
@@ -32,6 +44,8 @@ const textLengthMax = 100 * 1024
 const shortLengthMax = 500
 const wholeLengthMax = 8 * 1024 ** 2
 const denialsMax = 50
+const windowsMax = 20
+const windowLengthMax = 100
 
 type Name = ReadName | Proof | 'limit'
 type Match = MatchOf<Name>
@@ -55,7 +69,7 @@ function isProof(name: Name): name is Proof {
  * nothing, and is shown as it came.
  */
 export class TranscriptReader {
-  readonly facts: Transcript = { isDone: false, denials: [], proven: {}, hasActed: false }
+  readonly facts: Transcript = { isDone: false, utilisation: {}, denials: [], proven: {}, hasActed: false }
   readonly #stream: TranscriptProfile['stream']
   readonly #rules: RuleSet<Name>
   readonly #lines = new LineSplitter()
@@ -159,9 +173,16 @@ export class TranscriptReader {
   readonly #noters: Readonly<Record<Exclude<Name, Numeric | Proof>, Noter>> = {
     session: (_, found) => this.#noteText('sessionId', firstText(found)),
     model: (_, found) => this.#noteText('model', firstText(found)),
-    utilisation: (_, found) => {
-      const numbers = found.flatMap(numberOf)
-      if (numbers.length > 0) this.facts.utilisation = Math.max(...numbers)
+    window: (_, found) => this.#noteText('window', firstText(found)),
+    reset: (rule, found) => Object.assign(this.facts, resetOf(rule, found)),
+    utilisation: (rule, found) => {
+      const entries = found.flatMap((each) => (isRecord(each) ? Object.entries(each) : []))
+      for (const [window, limit] of entries.slice(0, windowsMax)) {
+        const [share] = valuesAt(limit, pathOf(rule.share ?? 'utilization')).flatMap(numberOf)
+        if (share === undefined || share < 0 || window === '' || window.length > windowLengthMax) continue
+        const reset = rule.reset === undefined ? [] : valuesAt(limit, pathOf(rule.reset))
+        this.facts.utilisation[window] = { share, ...resetOf(rule, reset) }
+      }
     },
     done: () => {
       this.facts.isDone = true
@@ -182,7 +203,7 @@ export class TranscriptReader {
     },
   }
 
-  #noteText(name: 'model' | 'sessionId', text: string | undefined): void {
+  #noteText(name: 'model' | 'sessionId' | 'window', text: string | undefined): void {
     if (text !== undefined && text !== '' && text.length <= shortLengthMax) this.facts[name] = text
   }
 

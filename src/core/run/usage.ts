@@ -60,6 +60,18 @@ export function overCap({ tokensIn = 0, tokensOut = 0, money }: Usage, caps: rea
   return null
 }
 
+/** What a total has more than an earlier one; nothing where it has less. */
+export function usageSince(total: Usage, before: Usage): Usage {
+  const more = (now: number, then = 0) => Math.max(0, now - then)
+  const { money } = total
+  return {
+    ...Object.fromEntries(
+      counts.flatMap((name) => (total[name] === undefined ? [] : [[name, more(total[name], before[name])]])),
+    ),
+    ...(money !== undefined && { money: { ...money, amount: more(money.amount, before.money?.amount) } }),
+  }
+}
+
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }

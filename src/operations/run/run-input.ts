@@ -62,6 +62,7 @@ export function readRun(
   if (value.target === undefined && !found.some(({ field }) => field === 'target')) problems.push(withoutTarget)
   const execution = storedFields(executionFields, value, problems) as StoredOf<typeof executionFields>
   const options = {
+    ...(target == null ? {} : kind?.optionsOf?.(target)),
     ...executionOptions(execution, { given: value, kind, problems }),
     ...traceOf(value.traceparent, problems),
     ...readAdded(fields?.run, value, { folder, kinds, problems }),

@@ -82,7 +82,8 @@ function specOf(
   const added = readAdded(fields.schedule, value, { folder, kinds, problems })
   // Options that runs have too are stored where they are copied to the runs.
   const ofRuns = namesOfCopied(fields)
-  const options = { ...besides(before?.options, optionNames), ...execution, ...among(added, ofRuns) }
+  const ofKind = value.target == null || target.target == null ? {} : target.kind?.optionsOf?.(target.target)
+  const options = { ...ofKind, ...besides(before?.options, optionNames), ...execution, ...among(added, ofRuns) }
   const timing = among(definition, timingNames)
   const isZoned = definition.zone === undefined && definition.cron !== undefined
   const isOnce = value.target != null && target.target != null && target.kind?.repeats?.(target.target) === false

@@ -1,9 +1,9 @@
 import type { TranscriptProfile } from '../../core/agent/profile.ts'
 import type { Transcript } from '../../core/agent/transcript.ts'
-import { transcriptUsage, transcriptVerdict } from '../../core/agent/transcript-verdict.ts'
+import { transcriptUsage, transcriptUtilisation, transcriptVerdict } from '../../core/agent/transcript-verdict.ts'
 import { patternMatches } from '../../core/json/pattern.ts'
 import { reasonText } from '../../core/reason-text.ts'
-import type { EndFacts } from '../../core/run/expect.ts'
+import type { EndFacts, RateLimited } from '../../core/run/expect.ts'
 import type { Ended } from '../../targets/attempt.ts'
 import type { AgentEnd } from './agent-process.ts'
 import type { KeptFacts } from './attempt-rows.ts'
@@ -20,7 +20,8 @@ export function endedBy(
 ): Ended {
   const verdict = transcriptVerdict({ facts, profile, stalled, ...exit })
   const usage = transcriptUsage(facts, profile)
-  const { sessionId, model, turns, denials, utilisation } = facts
+  const utilisation = transcriptUtilisation(facts)
+  const { sessionId, model, turns, denials } = facts
   const result = onlyKnown({
     ...textOf(facts.text),
     profile: profile.name,
@@ -28,14 +29,14 @@ export function endedBy(
     sessionId,
     turns,
     usage,
-    utilisation,
+    ...(utilisation.length > 0 && { utilisation }),
     ...(denials.length > 0 && { denials }),
     ...(isResumed && { resumed: true }),
     ...(hasLingered && { lingered: true }),
     exitCode: exit.exitCode,
     durationMs,
   })
-  return { facts: { ...onlyKnown({ usage }), ...factsOf(verdict, complaints) }, result }
+  return { facts: { utilisation, ...factsOf(verdict, complaints) }, result }
 }
 
 function factsOf(verdict: ReturnType<typeof transcriptVerdict>, complaints: string): EndFacts {
@@ -43,9 +44,8 @@ function factsOf(verdict: ReturnType<typeof transcriptVerdict>, complaints: stri
     case 'answered':
       return { text: verdict.text, ...jsonOf(verdict.text) }
     case 'limited': {
-      const { resetAt, hasBegun } = verdict
-      const limit = { hasBegun, defersAlways: true, ...(resetAt !== undefined && { resetAt }) }
-      return { error: 'rate-limited: the provider refused by its limit', rateLimited: limit }
+      const { kind: _, ...limit } = { ...verdict, defersAlways: true }
+      return { error: 'rate-limited: the provider refused by its limit', rateLimited: onlyKnown(limit) as RateLimited }
     }
     case 'failed': {
       const { code, why, retryable } = verdict
@@ -75,8 +75,8 @@ export function keptFacts(
   facts: Transcript,
   profile: Pick<TranscriptProfile, 'prices' | 'currency'>,
 ): Partial<KeptFacts> {
-  const { model, turns, utilisation } = facts
-  return onlyKnown({ model, turns, utilisation, ...transcriptUsage(facts, profile) })
+  const { model, turns } = facts
+  return onlyKnown({ model, turns, ...transcriptUsage(facts, profile) })
 }
 
 function textOf(text: string | undefined): object {

@@ -1,7 +1,9 @@
-import { TranscriptReader } from '../../core/agent/transcript.ts'
+import { type Transcript, TranscriptReader } from '../../core/agent/transcript.ts'
+import { transcriptUsage } from '../../core/agent/transcript-verdict.ts'
 import { systemClock } from '../../core/clock.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { patternMatches } from '../../core/json/pattern.ts'
+import { type Usage, usageSince } from '../../core/run/usage.ts'
 import type { Attempt } from '../../targets/attempt.ts'
 import { listen } from '../../targets/command/output-stream.ts'
 import type { Exit, Started } from '../../targets/command/start-program.ts'
@@ -42,9 +44,11 @@ export async function followed({ attempt, started, secrets, profile, isRaw, name
   const complaints = new Tail(complaintsLengthMax)
   const watch = new Watch(profile, reader, () => group.end())
   const drained = () => attempt.drained()
+  const used = new UsageReport(attempt, profile)
   const read = (text: string) => {
     const before = reader.facts.sessionId
     const readable = reader.add(text)
+    used.report(reader.facts)
     attempt.output(isRaw ? text : readable)
     const { sessionId } = reader.facts
     if (before === undefined && sessionId !== undefined) named(sessionId)
@@ -68,10 +72,31 @@ export async function followed({ attempt, started, secrets, profile, isRaw, name
   attempt.signal.removeEventListener('abort', stop)
   await Promise.all(streams.map((stream) => stream.finish()))
   const rest = reader.end(exit.exitCode === 0)
+  used.report(reader.facts)
   if (!isRaw) attempt.output(rest)
   if (!isGone) attempt.output(`\n[belfry: processes of group ${group.id} could not be ended and may still run]\n`)
   const { hasSpoken, stalled, hasLingered } = watch
   return { exit, reader, complaints: complaints.text, hasSpoken, hasLingered, ...(stalled !== null && { stalled }) }
+}
+
+/** Reports what an agent has used as soon as it says so: a budget may end it before it has ended. */
+class UsageReport {
+  readonly #attempt: Attempt
+  readonly #profile: AgentProfile
+  #told: Usage = {}
+
+  constructor(attempt: Attempt, profile: AgentProfile) {
+    this.#attempt = attempt
+    this.#profile = profile
+  }
+
+  report(facts: Transcript): void {
+    const usage = transcriptUsage(facts, this.#profile)
+    if (usage === undefined || JSON.stringify(usage) === JSON.stringify(this.#told)) return
+    const more = usageSince(usage, this.#told)
+    this.#told = usage
+    this.#attempt.usage(more)
+  }
 }
 
 /** Ends an agent that does not begin, waits for an answer that nobody gives, or does not end. Real programs take real time. */

@@ -88,6 +88,8 @@ const here: Doors = {
 const check = operation({
   ...common,
   verb: 'check',
+  // It starts a program.
+  effect: 'write',
   scope: 'admin',
   // It starts the program of the profile.
   effect: 'write',

@@ -24,7 +24,6 @@ const agentFacts = z.strictObject({
     .strictObject({ amount: count('In millionths of the unit.'), currency: text('Such as USD.') })
     .describe('What it cost.')
     .exactOptional(),
-  utilisation: z.number().describe('The used share of the provider’s limit, as it was reported.').exactOptional(),
 })
 export type AgentFacts = z.output<typeof agentFacts>
 

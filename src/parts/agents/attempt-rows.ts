@@ -17,7 +17,6 @@ export interface KeptFacts {
   readonly tokensOut?: number
   readonly tokensCached?: number
   readonly money?: { readonly amount: number; readonly currency: string }
-  readonly utilisation?: number
 }
 
 export interface AgentAttempt {

@@ -84,6 +84,10 @@ function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
       const isPriced = profile === undefined || profile.prices !== undefined || profile.read.cost !== undefined
       return isPriced ? null : `profile ${name} reads no cost, and has no prices`
     },
+    optionsOf: (target) => {
+      const account = known?.get(agentOf(target).profile)?.profile.account
+      return account === undefined ? {} : { account: [account] }
+    },
     serving: (name) =>
       `Install the program of profile ${name} where a worker runs, or set agents.${name}.program to its path: \`belfry agent check ${name}\`.`,
     async inStore(store, declared) {

@@ -31,6 +31,8 @@ const rule = z.strictObject({
   word: z.string().min(1).optional(),
   sum: z.literal(true).optional(),
   join: z.literal(true).optional(),
+  share: z.string().optional(),
+  reset: z.string().optional(),
   unit: z.enum(['s', 'ms']).optional(),
 })
 const rules = z.union([rule, z.array(rule).min(1).max(20).readonly()])

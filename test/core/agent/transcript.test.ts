@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TranscriptReader } from '../../../src/core/agent/transcript.ts'
+import { transcriptUtilisation } from '../../../src/core/agent/transcript-verdict.ts'
 import type { AgentProfile } from '../../../src/parts/agents/profile-form.ts'
 import { fixture, fixtureNames, judged, type Played, shipped } from './fixtures.ts'
 
@@ -70,14 +71,27 @@ describe('facts', () => {
     expect(usage?.money).toEqual({ amount: Math.round(315 * 3 + 122 * 15 + 24_448 * 0.3), currency: 'EUR' })
   })
 
-  it('are the largest share of a limit that is used', () => {
-    expect(read('claude-warned').facts.utilisation).toBe(0.97)
+  it('are how much of each limit is used, where it is known when that opens anew', () => {
+    const { facts } = read('claude-warned')
+    expect(facts.utilisation).toEqual({ five_hour: { share: 0.97 }, seven_day: { share: 0.4 } })
+    const fiveHours = { window: 'five_hour', share: 0.97, resetAt: 1_900_000_000_000 }
+    expect(transcriptUtilisation(facts)).toEqual([fiveHours])
+    const text = fixture('claude-warned').replace('"utilization":0.4', '"utilization":0.4,"resetsAt":1900000060')
+    expect(transcriptUtilisation(judged(profileOf('claude'), text).facts)).toEqual([
+      fiveHours,
+      { window: 'seven_day', share: 0.4, resetAt: 1_900_000_060_000 },
+    ])
   })
 })
 
 describe('a limit', () => {
   it('defers until the instant that a structured event names', () => {
-    expect(read('claude-limited').verdict).toEqual({ kind: 'limited', resetAt: 1_900_000_000_000, hasBegun: true })
+    expect(read('claude-limited').verdict).toEqual({
+      kind: 'limited',
+      resetAt: 1_900_000_000_000,
+      window: 'five_hour',
+      hasBegun: true,
+    })
   })
 
   it('without an instant defers too, and says whether anything was done before', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { TestClock } from '../../../src/testing.ts'
 import { until } from '../../targets/command/processes.ts'
-import { playAgents, type Scene, type StoreKind } from './scene.ts'
+import { agents, playAgents, type Scene, type StoreKind } from './scene.ts'
 
 const argAfter = (args: readonly string[] = [], flag: string) =>
   args.includes(flag) ? args[args.indexOf(flag) + 1] : null
@@ -105,6 +105,24 @@ describe('a session', () => {
     const { id } = await scene.belfry.runs.enqueue({ target: scene.target('claude', 'fixture:limited') })
     await scene.belfry.drain()
     expect(await scene.belfry.runs.get(id)).toMatchObject({ waiting: { until: 1_900_000_000_000 } })
+  })
+
+  it('of an account whose limit is reached blocks the account, and no other run of it starts', async () => {
+    const clock = new TestClock(1_900_000_000_000 - 3_600_000)
+    const scene = await playAgents({ clock })
+    const { belfry } = scene
+    await belfry.accounts.put('claude-max', {})
+    await belfry.config.apply({
+      source: 'test',
+      agents: { ...agents, claude: { ...agents.claude, account: 'claude-max' } },
+    })
+    const { id } = await belfry.runs.enqueue({ target: scene.target('claude', 'fixture:limited | fixture:success') })
+    expect(await belfry.runs.get(id)).toMatchObject({ account: ['claude-max'] })
+    await belfry.drain()
+    await belfry.runs.enqueue({ target: scene.target('claude') })
+    await belfry.drain()
+    expect(scene.starts()).toHaveLength(1)
+    expect(await belfry.holds.list({})).toMatchObject([{ on: 'account:claude-max', until: expect.any(Number) }])
   })
 
   it('is not continued where the target forbids it: an interrupted run then waits for a person', async () => {
