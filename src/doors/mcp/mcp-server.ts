@@ -94,13 +94,13 @@ async function contextOf({ context, scope }: McpOptions): Promise<OperationConte
 async function absent(name: string, given: object, options: Omit<Calling, 'signal'>): Promise<CallToolResult> {
   const { wording, onUnforeseen } = options
   const verb = operations.find((each) => each.persons === true && toolName(each) === name)
-  let error: unknown = absentTool(name, options)
   try {
     if (verb !== undefined) await recordRefusal(await contextOf(options), verb, given)
   } catch (failure) {
-    error = failure
+    // There is no such tool whether or not the call could be recorded: the store may not exist yet.
+    if (!(failure instanceof BelfryError)) onUnforeseen?.(failure)
   }
-  return refused(error, { detail: 'short', wording, onUnforeseen })
+  return refused(absentTool(name, options), { detail: 'short', wording, onUnforeseen })
 }
 
 async function called(tool: Tool, given: Readonly<Record<string, unknown>>, options: Calling): Promise<CallToolResult> {

@@ -91,8 +91,6 @@ const check = operation({
   // It starts a program.
   effect: 'write',
   scope: 'admin',
-  // It starts the program of the profile.
-  effect: 'write',
   doors: here,
   begins: true,
   says: 'Check that the program of a profile can be started here, and print its version; with live, send it a tiny prompt and compare what it prints with the profile.',

@@ -1,7 +1,7 @@
 import { nearest } from '../../core/cron/nearest-match.ts'
 import type { NamedCalendar } from '../../core/opening/closings.ts'
 import type { CalendarRef } from '../../core/schedule/decision.ts'
-import { invalid } from '../check.ts'
+import { canBeName, invalid } from '../check.ts'
 import { all, both, dialects, inList, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf, tables } from '../tables.ts'
@@ -38,7 +38,8 @@ export function* calendarsFound(
   uses: readonly string[],
   { lock = false }: { readonly lock?: boolean } = {},
 ): Step<NamedCalendar[]> {
-  const names = JSON.stringify([...new Set(uses.map(nameIn))])
+  // PostgreSQL refuses texts that can be no name.
+  const names = JSON.stringify([...new Set(uses.map(nameIn))].filter(canBeName))
   const rows = (yield* all(lock ? lockNamed : findNamed, ns, names)).map((row) => tables.calendar.read(row))
   return uses.flatMap((use) => {
     const row = rows.find(({ name }) => name === nameIn(use))

@@ -12,6 +12,8 @@ const target = { handler: 'h' }
 
 onEachDatabase('what keeps work from starting', (scene) => {
   it('is counted for each hold in force by the runs that wait under it', async () => {
+    // Without the parts that know accounts and calendars, because they would refuse names that do not exist.
+    scene().context = { ...scene().context, parts: [] }
     await scene().enqueue({ target, options: { account: ['max'] } })
     await scene().enqueue({ target, options: { calendar: ['office'] } })
     await scene().enqueue({ target, concurrencyKey: 'k' })

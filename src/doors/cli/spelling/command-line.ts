@@ -70,6 +70,9 @@ function examplePath({ input }: AnyOperation, name: string): string {
 function flagText(flag: string, value: unknown): string[] {
   if (value === true) return [flag]
   if (value === false) return [flag.replace('--', '--no-')]
+  if (Array.isArray(value) && value.some((text) => /[\s,]/.test(String(text)))) {
+    return value.map((text) => `${flag} ${shellWord(String(text))}`)
+  }
   if (Array.isArray(value)) return [`${flag} ${value.map(String).join(',')}`]
   return [`${flag} ${shellWord(String(value))}`]
 }

@@ -22,13 +22,13 @@ const currency = noted(z.string().regex(/^[A-Z]{3}$/), { expected: 'three capita
 export const usage: AddedField = {
   input: z
     .strictObject({
-      tokensIn: path.describe('Tokens of input.').optional(),
-      tokensOut: path.describe('Tokens of output.').optional(),
-      tokensCached: path.describe('Tokens of input that the provider had cached.').optional(),
-      money: path.describe('The cost, in units of the currency.').optional(),
-      currency: currency.describe('The currency of the cost.').optional(),
+      tokensIn: path.describe('Input tokens.').optional(),
+      tokensOut: path.describe('Output tokens.').optional(),
+      tokensCached: path.describe('Cached tokens.').optional(),
+      money: path.describe('The cost.').optional(),
+      currency: currency.describe('Its currency.').optional(),
     })
-    .describe('Where its answer says what it used, as JSON paths such as $.usage.input. Default: its use is unknown.'),
+    .describe('Where its answer reports use: JSON paths such as $.usage.input. Default: unknown.'),
   read(given: unknown, { field, problems }: AddedFieldContext) {
     const paths = given as UsagePaths
     if ((paths.money === undefined) !== (paths.currency === undefined)) {
