@@ -36,6 +36,24 @@ const form = z.strictObject({
 const shownLengthMax = 80
 const killAfterMs = 15_000
 
+const flags: TargetKind['flags'] = [
+  {
+    flag: '--agent',
+    value: '<profile>',
+    field: 'agent.profile',
+    says: 'An agent, by its profile: claude, codex, gemini, opencode, aider, script, or your own.',
+  },
+  { flag: '--prompt', value: '<text>', field: 'agent.prompt', says: 'What the agent is to do.' },
+  {
+    flag: '--prompt-file',
+    value: '<path>',
+    field: 'agent.promptFile',
+    says: 'A file with the prompt, read when a run starts.',
+  },
+  { flag: '--model', value: '<name>', field: 'agent.model', says: 'The model that the agent uses.' },
+  ...commandKind.flags.filter(({ field }) => field === 'cwd' || field === 'env'),
+]
+
 /** Prompts for agents. Each profile is a lane, so that a worker takes only those whose program it has. */
 function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
   return {
@@ -51,23 +69,7 @@ function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
       const about = prompt === undefined ? `the prompt in ${promptFile}` : JSON.stringify(shortened(prompt))
       return `asks ${profile}${model === undefined ? '' : ` (${model})`} ${about}`
     },
-    flags: [
-      {
-        flag: '--agent',
-        value: '<profile>',
-        field: 'agent.profile',
-        says: 'An agent, by its profile: claude, codex, gemini, opencode, aider, script, or your own.',
-      },
-      { flag: '--prompt', value: '<text>', field: 'agent.prompt', says: 'What the agent is to do.' },
-      {
-        flag: '--prompt-file',
-        value: '<path>',
-        field: 'agent.promptFile',
-        says: 'A file with the prompt, read when a run starts.',
-      },
-      { flag: '--model', value: '<name>', field: 'agent.model', says: 'The model that the agent uses.' },
-      ...commandKind.flags.filter(({ field }) => field === 'cwd' || field === 'env'),
-    ],
+    flags,
     timeoutMs: 3_600_000,
     leaseMs: 300_000,
     stopMs: killAfterMs,

@@ -86,17 +86,17 @@ describe('a SQLite file', () => {
     const before = await doctor()
     expect(checkIn(before, 'store')).toMatchObject({
       state: 'note',
-      findings: [{ subject: `${file}-wal`, says: expect.stringContaining('70.'), next: 'belfry doctor --fix' }],
+      findings: [{ subject: `${file}-wal`, says: expect.stringMatching(/7[01]\./), next: 'belfry doctor --fix' }],
     })
     handle.exec('drop table big')
     const after = await doctor({ fix: true })
     expect(checkIn(after, 'store')).toMatchObject({
       state: 'ok',
-      says: expect.stringMatching(/ 70\.\d MB of it free, and 0\.0 MB in its log/),
+      says: expect.stringMatching(/ 7[01]\.\d MB of it free, and 0\.0 MB in its log/),
       findings: [{ fixed: expect.stringContaining('The log was truncated') }],
     })
     expect(statSync(`${file}-wal`).size).toBe(0)
-    expect(checkIn(after, 'integrity').says).toMatch(/^The file of 70\.\d MB was not read; belfry doctor --deep/)
+    expect(checkIn(after, 'integrity').says).toMatch(/^The file of 7[01]\.\d MB was not read; belfry doctor --deep/)
     expect(checkIn(await doctor({ deep: true }), 'integrity').says).toMatch(/^The whole file was read/)
   })
 

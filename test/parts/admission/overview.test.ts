@@ -15,6 +15,11 @@ onEachDatabase('what keeps work from starting', (scene) => {
     // Without the parts that know accounts and calendars, because they would refuse names that do not exist.
     scene().context = { ...scene().context, parts: [] }
     await scene().enqueue({ target, options: { account: ['max'] } })
+    await scene().sql(
+      `insert into belfry.calendar (ns, name, version, hours, created_at, updated_at) values ($1, 'office', 1, $2, 0, 0)`,
+      scene().context.ns,
+      JSON.stringify({ zone: 'UTC', open: ['mon-sun 00:00-24:00'] }),
+    )
     await scene().enqueue({ target, options: { calendar: ['office'] } })
     await scene().enqueue({ target, concurrencyKey: 'k' })
     await scene().enqueue({ target, queue: 'mail' })
