@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest'
 /** A stand-in for a model provider, on loopback: it keeps each request until it is told how to answer. */
 export class Provider {
   readonly #waiting: ServerResponse[] = []
+  readonly #hearing: (() => void)[] = []
   /** How many requests have come. */
   calls = 0
   /** The most that waited at once. */
@@ -22,6 +23,7 @@ export class Provider {
       provider.accounts.push(request.headers['belfry-account'] as string | undefined)
       provider.#waiting.push(response)
       provider.most = Math.max(provider.most, provider.waiting)
+      for (const resolve of provider.#hearing.splice(0)) resolve()
       if (provider.answersAtOnce) setImmediate(() => provider.answer(200, {}, 1))
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -35,6 +37,11 @@ export class Provider {
 
   get waiting(): number {
     return this.#waiting.length
+  }
+
+  /** Comes when so many wait. */
+  async come(count: number): Promise<void> {
+    while (this.waiting < count) await new Promise<void>((resolve) => this.#hearing.push(resolve))
   }
 
   /** Answers those that wait, or so many of them. */
