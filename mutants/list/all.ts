@@ -1,5 +1,6 @@
 import type { Mutant } from '../mutant.ts'
 import { accounts } from './accounts.ts'
+import { budgets } from './budgets.ts'
 import { calendar } from './calendar.ts'
 import { claims } from './claims.ts'
 import { databases } from './databases.ts'
@@ -27,6 +28,7 @@ export const mutants: readonly Mutant[] = [
   ...guards,
   ...openings,
   ...accounts,
+  ...budgets,
   ...fences,
   ...work,
   ...schedules,

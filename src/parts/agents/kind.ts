@@ -81,11 +81,7 @@ function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
       const { profile, resume } = agentOf(target)
       return resume !== 'never' && known?.get(profile)?.profile.resume !== undefined
     },
-    unpriced: (name) => {
-      const profile = known?.get(name)?.profile
-      const isPriced = profile === undefined || profile.prices !== undefined || profile.read.cost !== undefined
-      return isPriced ? null : `profile ${name} reads no cost, and has no prices`
-    },
+    unpriced: (name) => unpriced(known?.get(name)?.profile),
     optionsOf: (target) => {
       const account = known?.get(agentOf(target).profile)?.profile.account
       return account === undefined ? {} : { account: [account] }
@@ -104,6 +100,11 @@ function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
 }
 
 export const agentKind: TargetKind = agentKindOf()
+
+function unpriced(profile: KnownProfile['profile'] | undefined): string | null {
+  if (profile === undefined || profile.prices !== undefined || profile.read.cost !== undefined) return null
+  return `profile ${profile.name} reads no cost, and has no prices`
+}
 
 function agentOf(target: Target): AgentTarget['agent'] {
   return (target as unknown as AgentTarget).agent

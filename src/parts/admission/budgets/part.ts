@@ -64,13 +64,10 @@ export const budgets = {
 
 async function begins(lease: Lease, { store, holdings }: EngineContext): Promise<Begin> {
   const { runId, fence, scheduleId, queue, target, options, occurrenceAt } = lease
-  const { schedule: _, ...work } = workOf({
-    queue,
-    schedule: null,
-    target,
-    options,
-    account: holdings.get(lease)?.account,
-  })
+  // Of a single account its name is known; a look for the one of several costs more.
+  const names = (options.account ?? []) as readonly string[]
+  const account = names.length > 1 ? holdings.get(lease)?.account : undefined
+  const { schedule: _, ...work } = workOf({ queue, schedule: null, target, options, account })
   const reserved = await store.do(reserveBudgets, { runId, fence, scheduleId, work })
   switch (reserved.answer) {
     case 'none':

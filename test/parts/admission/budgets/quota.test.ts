@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { problemResponse } from '../../../../src/doors/http/problem-details.ts'
 import { Belfry } from '../../../../src/index.ts'
 import { listNamespaces, setNamespace } from '../../../../src/parts/admission/budgets/namespaces.ts'
 import { listHolds } from '../../../../src/store/holds/list-holds.ts'
@@ -146,7 +147,11 @@ describe('a namespace', () => {
     await belfry.schedules.put({ name: 'digest', every: '1h', target })
     await belfry.namespaces.set('default', { runsPerMonth: 1, everyMin: '1m' })
     await belfry.runs.enqueue({ target })
-    expect(await errorOf(belfry.runs.enqueue({ target }))).toMatchObject({ code: 'quota' })
+    const refused = await errorOf(belfry.runs.enqueue({ target }))
+    expect(refused).toMatchObject({ code: 'quota' })
+    const response = problemResponse(refused, '')
+    const seconds = Math.ceil(Number(refused.details?.retryAfterMs) / 1_000)
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, String(seconds)])
     expect(await belfry.namespaces.list()).toMatchObject([
       { name: 'default', runsMade: 1, everyMinMs: 60_000, schedules: 1 },
     ])
