@@ -1,4 +1,5 @@
 import type { Mutant } from '../mutant.ts'
+import { agents } from './agents.ts'
 import { calendar } from './calendar.ts'
 import { claims } from './claims.ts'
 import { databases } from './databases.ts'
@@ -31,6 +32,7 @@ export const mutants: readonly Mutant[] = [
   ...databases,
   ...calendar,
   ...targets,
+  ...agents,
   ...doors,
   ...http,
   ...routines,
