@@ -60,7 +60,7 @@ export const accounts: readonly Mutant[] = [
   {
     id: 'namespace-ceiling-is-not-asked',
     hazard: 'A namespace starts more runs than it may.',
-    edits: [['lease-row.ts leaseOf', 'granted.isReserving ?', 'false as boolean ?']],
+    edits: [['lease-row.ts leaseOf', 'isOf(reserving.slots)', 'false']],
     suites: [slots],
   },
   {

@@ -1,5 +1,6 @@
 import type { Mutant } from '../mutant.ts'
 import { accounts } from './accounts.ts'
+import { agents } from './agents.ts'
 import { budgets } from './budgets.ts'
 import { calendar } from './calendar.ts'
 import { claims } from './claims.ts'
@@ -37,6 +38,7 @@ export const mutants: readonly Mutant[] = [
   ...databases,
   ...calendar,
   ...targets,
+  ...agents,
   ...doors,
   ...http,
   ...routines,

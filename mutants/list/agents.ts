@@ -1,0 +1,98 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
+import type { Mutant } from '../mutant.ts'
+
+const transcripts = ['test/core/agent/transcript.test.ts', 'test/core/agent/transcript-fuzz.test.ts']
+
+/** Agents that cost money for nothing, are believed without proof, or stay behind. */
+export const agents: readonly Mutant[] = [
+  {
+    id: 'agent-succeeds-without-final-message',
+    hazard: 'An agent that was cut off in the middle counts as a success.',
+    edits: [
+      [
+        'transcriptVerdict',
+        "if (!facts.isDone && !isProven) return failed('no-answer'",
+        "if (facts.text === 'x') return failed('no-answer'",
+      ],
+      ['transcriptVerdict', 'const hasAnswer = facts.isDone && ', 'const hasAnswer = '],
+    ],
+    suites: transcripts,
+  },
+  {
+    id: 'agent-limit-in-free-text-defers',
+    hazard: 'An answer that speaks of limits blocks the account.',
+    edits: [
+      [
+        'transcriptVerdict',
+        'if (facts.limit !== undefined && !hasAnswer) {\n    const { limit, window, hasActed } = facts',
+        'if (facts.limit !== undefined || /usage limit|429/.test(`${facts.text} ${error}`)) {\n    const { limit = {}, window, hasActed } = facts',
+      ],
+    ],
+    suites: transcripts,
+  },
+  {
+    id: 'agent-denials-pass',
+    hazard: 'An agent that was not allowed to do its work counts as a success.',
+    edits: [['transcriptVerdict', "profile.denials !== 'ignore'", "profile.denials === 'fail'"]],
+    suites: transcripts,
+  },
+  {
+    id: 'agent-setup-is-retried',
+    hazard: 'A refused login is tried again, and again.',
+    edits: [
+      [
+        'transcriptVerdict',
+        "failed('agent-setup', setup || how), retryable: false }",
+        "failed('agent-setup', setup || how) }",
+      ],
+    ],
+    suites: transcripts,
+  },
+  {
+    id: 'agent-resumes-after-failure',
+    hazard: 'After a failure the session that led to it is continued.',
+    edits: [['interruptedSession', '!interrupted.has(last.outcome) || ', '']],
+    suites: ['test/core/agent/agent-rules.test.ts', 'test/parts/agents/resume.test.ts'],
+  },
+  {
+    id: 'agent-session-is-not-kept',
+    hazard: 'The session of an agent is known only at its end, and lost with its worker.',
+    edits: [
+      ['AgentRun', 'if (session !== undefined && resumed === null) await this.#keep(session, {})', ''],
+      ['AgentRun', 'this.#kept = this.#keep(sessionId, {})', 'this.#kept = Promise.resolve()'],
+    ],
+    suites: ['test/parts/agents/resume.test.ts'],
+  },
+  {
+    id: 'agent-leaves-grandchildren',
+    hazard: 'What an agent started stays behind when it has ended.',
+    edits: [['followed', 'const isGone = await group.endRest()', 'const isGone = true']],
+    suites: ['test/parts/agents/execute.test.ts'],
+  },
+  {
+    id: 'agent-lingers-for-ever',
+    hazard: 'An agent that has answered and does not end keeps its slot until its timeout.',
+    edits: [['parts/agents/agent-process.ts Watch', 'if (this.#reader.facts.isDone) {', 'if (this.hasLingered) {']],
+    suites: ['test/parts/agents/execute.test.ts'],
+  },
+  {
+    id: 'prompt-is-repeated',
+    hazard: 'A prompt without a session is executed again after its worker died.',
+    edits: [
+      ['agentKindOf', "resume !== 'never' && known?.get(profile)?.profile.resume !== undefined", "resume !== 'never'"],
+    ],
+    suites: ['test/parts/agents/resume.test.ts'],
+  },
+  {
+    id: 'lost-lease-writes-session',
+    hazard: 'A worker that has lost its lease writes the session that the next attempt continues.',
+    edits: [
+      [
+        'parts/agents/attempt-rows.ts keep',
+        'where run_id = $1 and fence = $2 and ns = $3',
+        'where run_id = $1 and fence >= $2 and ns = $3',
+      ],
+    ],
+    suites: ['test/parts/agents/attempt-rows.test.ts'],
+  },
+]
