@@ -34,6 +34,11 @@ export interface LaneOptions {
   readonly calendar?: readonly string[] | undefined
 }
 
+/** What a schedule, queue or run names as its calendars. */
+export function calendarsIn(stored: object | null | undefined): readonly string[] {
+  return (stored as LaneOptions | null | undefined)?.calendar ?? []
+}
+
 /** What a run needs: an executor of its target, an account that is open, and open calendars. */
 export function laneNeed(
   target: Target | null | undefined,

@@ -1,7 +1,7 @@
 import { callerKind } from '../core/caller.ts'
 import { BelfryError } from '../core/error.ts'
 import { forcedCalendar } from '../core/hold.ts'
-import { calendarsIn } from '../store/calendars/use-calendars.ts'
+import { calendarsIn } from '../core/target.ts'
 import { findRun } from '../store/reads/find-run.ts'
 import type { OperationContext } from './operation-context.ts'
 

@@ -1,6 +1,6 @@
+import { calendarsIn } from '../../core/target.ts'
 import type { Part } from '../../part.ts'
 import { nameIn } from '../../store/calendars/named-calendars.ts'
-import { calendarsIn } from '../../store/calendars/use-calendars.ts'
 import { all, both, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { routines as tables } from './0008-routines.ts'

@@ -1,7 +1,7 @@
 import { payloadBytesMax } from '../../core/run/payload.ts'
+import { calendarsIn } from '../../core/target.ts'
 import { writeAudit } from '../../store/audit/write-audit.ts'
 import { namedCalendars } from '../../store/calendars/named-calendars.ts'
-import { calendarsIn } from '../../store/calendars/use-calendars.ts'
 import {
   canBeName,
   canonicalJson,

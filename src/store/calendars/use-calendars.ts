@@ -1,7 +1,7 @@
 import type { NamedCalendar } from '../../core/opening/closings.ts'
 import { nextOpening } from '../../core/opening/opening-of-all.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
-import type { LaneOptions } from '../../core/target.ts'
+import { calendarsIn } from '../../core/target.ts'
 import { invalid } from '../check.ts'
 import type { QueueRow } from '../queues/queue-row.ts'
 import { all, both, clockNow, dialects, one, run, type Step } from '../statement.ts'
@@ -38,11 +38,6 @@ const noteChange = both(
     on conflict (ns) do update set change = a.change + 1, after_id = 0,
       is_all = case when excluded.is_all > a.is_all then excluded.is_all else a.is_all end`,
 )
-
-/** What a schedule, queue or run names as its calendars. */
-export function calendarsIn(stored: object | null | undefined): readonly string[] {
-  return (stored as LaneOptions | null | undefined)?.calendar ?? []
-}
 
 /** Calendars that are not open together would keep work from starting for ever. */
 function refuseNever(calendars: readonly NamedCalendar[], uses: readonly string[], now: number): void {

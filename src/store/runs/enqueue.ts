@@ -2,8 +2,8 @@ import { formatId } from '../../core/id.ts'
 import { defaultQueue } from '../../core/queue/policy.ts'
 import { payloadBytesMax } from '../../core/run/payload.ts'
 import { priorityDefault } from '../../core/run/work-fields.ts'
-import { type LaneOptions, laneNeed } from '../../core/target.ts'
-import { calendarsIn, useLane } from '../calendars/use-calendars.ts'
+import { calendarsIn, type LaneOptions, laneNeed } from '../../core/target.ts'
+import { useLane } from '../calendars/use-calendars.ts'
 import {
   checkChoice,
   checkFields,

@@ -1,13 +1,9 @@
 import type { OpeningHours } from '../../../core/opening/opening.ts'
 import { payloadBytesMax } from '../../../core/run/payload.ts'
+import { calendarsIn } from '../../../core/target.ts'
 import { writeAudit } from '../../../store/audit/write-audit.ts'
 import { nameIn } from '../../../store/calendars/named-calendars.ts'
-import {
-  askAfterChange,
-  calendarsIn,
-  followCalendars,
-  rewriteClosings,
-} from '../../../store/calendars/use-calendars.ts'
+import { askAfterChange, followCalendars, rewriteClosings } from '../../../store/calendars/use-calendars.ts'
 import { canBeName, canonicalJson, checkActor, checkText, jsonText, nameLengthMax } from '../../../store/check.ts'
 import { refuseManaged } from '../../../store/managed.ts'
 import type { Actor } from '../../../store/port.ts'
