@@ -1,4 +1,5 @@
 import { defaultQueue } from '../core/queue/policy.ts'
+import { requestAtClose } from './calendars/release-at-close.ts'
 import { moveHold } from './calendars/write-closings.ts'
 import { deleteHold, endHold } from './holds/lift-hold.ts'
 import { insertHold } from './holds/put-hold.ts'
@@ -42,6 +43,7 @@ const tells = new Map<Statement, { readonly what: NewsKind | readonly NewsKind[]
   [requestCancels, { what: 'cancels', wrote: true }],
   [requestCancelsOn, { what: 'cancels', wrote: true }],
   [requestReleasesOn, { what: 'cancels', wrote: true }],
+  [requestAtClose, { what: 'cancels', wrote: true }],
 ])
 
 /** Runs the step and notes what it changes. */

@@ -9,6 +9,7 @@ import type { StoreContext } from '../store-context.ts'
 import type { RowOf } from '../table-codec.ts'
 import { columnsOf, tables } from '../tables.ts'
 import { calendarsFound, nameIn } from './named-calendars.ts'
+import { releaseAtClose } from './release-at-close.ts'
 
 const reason = kernelHoldReasons.calendar
 /** The author of holds that no person put. */
@@ -58,6 +59,10 @@ export function* writeClosings(context: StoreContext, use: CalendarUse, now: num
     if (own === undefined || !(yield* moved(own, closing, now))) yield* putClosing(context, use, closing, now)
   }
   for (const hold of found) if (!kept.has(hold)) yield* run(deleteHold, hold.id)
+  const [first] = wanted
+  if (first !== undefined && first.from <= now && !found.some(({ from }) => from <= now)) {
+    yield* releaseAtClose(context.ns, use, { now, closedBy: first.closedBy.join(', ') })
+  }
   const last = wanted.at(-1)
   const writtenUntil = last?.until === null ? last.from : now + openingHorizonMs / 2
   yield* run(markWritten, context.ns, scope, subject, writtenUntil)

@@ -1,5 +1,7 @@
-import type { Hold, HoldScope } from '../../core/hold.ts'
+import { calendarReason, type Hold, type HoldScope } from '../../core/hold.ts'
 import { isPaused } from '../../core/schedule/state.ts'
+import { releaseAtClose } from '../calendars/release-at-close.ts'
+import type { CalendarUse } from '../calendars/write-closings.ts'
 import { checkInteger } from '../check.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import { lockGates, movesMax, regateLocked } from '../runs/key-gate.ts'
@@ -81,7 +83,7 @@ function* turn(context: StoreContext, row: Row, now: number): Step<Turned> {
     default:
       return row.firing === 'nothing' && (row.until_at as number) <= now
         ? yield* endStop(row, now)
-        : yield* turned(row, now)
+        : yield* turned(row, now, context)
   }
 }
 
@@ -109,10 +111,15 @@ function* turnSchedule(context: StoreContext, { id, subject }: Row, now: number)
   return yield* turned(row, now)
 }
 
-function* turned({ id, until_at: until }: Row, now: number): Step<Turned> {
+function* turned(row: Row, now: number, context?: StoreContext): Step<Turned> {
+  const { id, until_at: until, scope, subject, note } = row
   if ((until as number) <= now) {
     yield* run(deleteEnded, id as number, now)
     return 'ended'
+  }
+  if (context !== undefined && row.reason === calendarReason) {
+    const use = { scope: scope as CalendarUse['scope'], subject: subject as string }
+    yield* releaseAtClose(context.ns, use, { now, closedBy: String(note) })
   }
   yield* run(markBegun, id as number, now)
   return 'begun'

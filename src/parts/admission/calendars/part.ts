@@ -1,13 +1,13 @@
 import type { Part } from '../../../part.ts'
 import { calendarDuty } from './calendar-duty.ts'
-import { ofQueue, ofRun, ofSchedule } from './calendar-field.ts'
+import { calendarFields } from './calendar-field.ts'
 import { calendarOperations } from './calendar-verbs.ts'
 import { calendars as section } from './calendars-section.ts'
 
 /** Calendars: when work may start. The tables and the holds of closings are the kernel's, as schedules are planned by them. */
 export const calendars = {
   name: 'calendars',
-  fields: { schedule: { calendar: ofSchedule }, queue: { calendar: ofQueue }, run: { calendar: ofRun } },
+  fields: calendarFields,
   duties: [calendarDuty],
   config: [section],
   nouns: {

@@ -125,6 +125,49 @@ inEachWard((ward) => {
     expect(await runs.get(id)).toMatchObject({ calendar: ['!'] })
   })
 
+  describe.each([
+    [
+      'at its closing',
+      async (): Promise<void> => {
+        ward().clock.set(closesAt)
+        await ward().store.do(turnHolds, { limit: 100 })
+      },
+    ],
+    [
+      'when it is closed by an edit',
+      async (): Promise<void> => void (await calendars.put('office', { zone, open: ['tue 08:00-18:00'] })),
+    ],
+  ] as const)('running work %s', (_, close) => {
+    it('is given back uncounted where it or its queue says so, finishes otherwise, and goes on where it was forced', async () => {
+      await calendars.put('office', hours)
+      await queues.set('default', { maxConcurrent: 10 })
+      await queues.set('mail', { calendar: 'office', atClose: 'release', maxConcurrent: 10 })
+      await schedules.create({ name: 'digest', target, calendar: 'office', atClose: 'release', overlap: 'allow' })
+      const made = [
+        await schedules.run('digest'),
+        await runs.enqueue({ target, calendar: 'office', atClose: 'release' }),
+        await runs.enqueue({ target, calendar: 'office' }),
+        await schedules.run('digest', { force: true }),
+        await runs.enqueue({ target, queue: 'mail' }),
+        await runs.enqueue({ target, queue: 'mail', atClose: 'finish' }),
+      ].map(({ id }) => id)
+      const held = [...(await ward().lease()), ...(await ward().lease('mail'))]
+      expect(held.map(({ runId }) => runId)).toEqual(made)
+      await close()
+      const renewals = await ward().store.renew(held, minute)
+      const asked = renewals.filter((one) => one.renewed && one.releaseRequestedAt !== null).map(({ runId }) => runId)
+      expect(asked).toEqual([made[0], made[1], made[4]])
+      const back = held.filter(({ runId }) => asked.includes(runId))
+      await ward().store.settle(
+        back.map(({ runId, fence, scheduleId }) => ({ runId, fence, scheduleId, outcome: { kind: 'forced-stop' } })),
+      )
+      for (const id of asked)
+        expect(await ward().store.look(findRun, id)).toMatchObject({ status: 'ready', attempts: 0, fence: 1 })
+      expect([...(await leased()), ...(await leased('mail'))]).toEqual([])
+      expect(await runs.explain(asked[0] ?? '')).toMatchObject({ code: 'held-by' })
+    })
+  })
+
   it('a closing cannot be lifted by hand', async () => {
     await calendars.put('office', hours)
     await runs.enqueue({ target, calendar: 'office' })
