@@ -1,4 +1,5 @@
 import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
+import { promptSpread } from '../../src/core/timing/spread.ts'
 
 /** The nominal instants of a schedule, worked out anew and by arithmetic alone: one in every period, at an offset. */
 export interface Nominal {
@@ -38,6 +39,8 @@ export function namedInstant({ timing, startAt }: ScheduleSpec, lastPlannedAt: n
 
 /** How long after its nominal instant an occurrence may be due: each has its own share of a part of the period, up to a cap. */
 export function spreadMsMax({ spread }: ScheduleSpec, { periodMs }: Nominal): number {
+  // The simulation tunes no settings.
+  if (spread === 'settings') return promptSpread.recurringCapMs
   return spread === undefined ? 0 : Math.min(spread.recurringFraction * periodMs, spread.recurringCapMs)
 }
 

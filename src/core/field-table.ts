@@ -227,8 +227,8 @@ export function fieldProblems(fields: Fields, stored: Readonly<Record<string, un
     const value = stored[name]
     const problem = value !== undefined ? field.problem(value) : isRequired ? 'is missing' : null
     if (problem !== null) problems.push({ field: prefix + name, problem, expected })
-    else if (inner !== undefined && value !== undefined) {
-      inside.push(...fieldProblems(inner, value as Record<string, unknown>, { noun, prefix: `${prefix}${name}.` }))
+    else if (inner !== undefined && isRecord(value)) {
+      inside.push(...fieldProblems(inner, value, { noun, prefix: `${prefix}${name}.` }))
     }
     names.push(name)
   }

@@ -1,4 +1,5 @@
 import type { NamedCalendar } from '../opening/closings.ts'
+import type { SettledSpread } from '../timing/spread.ts'
 import type { GovernorState, Source, TrailStep, Winner } from './governor.ts'
 import type { Unmeasured } from './governor-question.ts'
 
@@ -14,6 +15,8 @@ export interface Decision {
   readonly unmeasured?: Unmeasured | undefined
   /** The calendars behind the answer; their hours are kept by version. */
   readonly calendars?: readonly CalendarRef[] | undefined
+  /** The spread behind the instant at which it is due, where it comes from the settings. */
+  readonly spread?: SettledSpread | undefined
   readonly trail: readonly TrailStep[]
 }
 

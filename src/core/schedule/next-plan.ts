@@ -1,9 +1,10 @@
 import { formatId } from '../id.ts'
+import { settledSpread } from '../setting.ts'
 import type { CalendarRef, Decision, NextDecision } from './decision.ts'
 import { spreadDueAt, writtenAt } from './due.ts'
 import { type Hints, type NextRun, nextRun, type Winner } from './governor.ts'
 import { answerTo, governed, type Unmeasured } from './governor-question.ts'
-import { governorState, isPaused, type ScheduleState } from './state.ts'
+import { governorState, isPaused, type ScheduleState, spreadOf } from './state.ts'
 import { gridFor } from './wishes.ts'
 import { isWorkable } from './workable.ts'
 
@@ -92,7 +93,8 @@ function refsOf({ calendars }: ScheduleState): readonly CalendarRef[] | undefine
 function withAnswer<Row extends ScheduleState>(row: Row, answer: Answer): Row {
   const { at: nextRunAt, winner, askAgainAt } = answer
   const nextDueAt = nextRunAt === null ? null : dueOf(row, nextRunAt, winner)
-  const nextDecision = decisionOf(answer, closedFrom(row, answer))
+  const spread = winner === 'baseline' && row.spec.spread === 'settings' ? { spread: settledSpread(row.settings) } : {}
+  const nextDecision = { ...decisionOf(answer, closedFrom(row, answer)), ...spread }
   return { ...row, nextRunAt, nextDueAt, nextDecision, waitsFor: null, wakeAt: earliest(nextDueAt, askAgainAt) }
 }
 
@@ -130,7 +132,7 @@ function hasCome({ nextRunAt, nextDecision, hints }: ScheduleState, now: number)
  */
 function notYetDue<Row extends ScheduleState>(row: Row, { now, lastRunId }: PlanRequest): Row | null {
   const afterAt = Math.max(row.lastPlannedAt ?? row.timedAt, row.timedAt)
-  if (row.spec.spread === undefined || afterAt >= now) return null
+  if (spreadOf(row) === undefined || afterAt >= now) return null
   const answer = ask(row, afterAt, unmeasured(row, lastRunId))
   if (answer.winner !== 'baseline' || answer.waitsForEnd || answer.at === null || answer.at > now) return null
   return dueOf(row, answer.at, answer.winner) > now ? withAnswer(row, answer) : null
@@ -171,7 +173,8 @@ export function beforeOneshot({ nextRunAt, nextDecision }: ScheduleState, now: n
 
 /** When an occurrence is due: its nominal instant plus its spread. Hints are not spread. */
 export function dueOf(row: ScheduleState, plannedAt: number, winner: Winner | null): number {
-  const { timing, spread } = row.spec
+  const { timing } = row.spec
+  const spread = spreadOf(row)
   if (spread === undefined || winner !== 'baseline') return plannedAt
   const calendars = row.calendars ?? undefined
   const id = formatId('schedule', row.id)

@@ -32,7 +32,8 @@ export interface ScheduleSpec extends StoredOf<typeof scheduleFields>, StoredFie
   readonly timing: Timing
   /** A missed one-shot waits for a person's decision and does not fire; for prompt tasks. */
   readonly asksWhenMissed?: boolean | undefined
-  readonly spread?: SpreadConfig | undefined
+  /** How far its occurrences move; `settings`: as the settings say when each of them is planned. */
+  readonly spread?: SpreadConfig | 'settings' | undefined
   readonly onExhausted?: 'park' | 'fail' | undefined
   /** What the executor needs besides: expectation, timeout, tags. Kept as given, and copied to each run. */
   readonly options?: Readonly<Record<string, unknown>> | undefined
@@ -55,6 +56,8 @@ const spreadFields = {
   oneShotMinuteModulo: required(integer(1, 60, share)),
 } satisfies Record<keyof SpreadConfig, Field>
 
+const spreadGroup = group(spreadFields, { says: 'How far it moves.' })
+
 /** All stored fields. Those that no input can set are only here. */
 const specFields = {
   name: {
@@ -67,7 +70,11 @@ const specFields = {
   timing: required(group(timingFields, { says: 'When it runs.' })),
   ...scheduleFields,
   asksWhenMissed: flag({ says: 'Whether a person is asked about a missed one-shot.' }),
-  spread: group(spreadFields, { says: 'How far it moves.' }),
+  spread: {
+    ...spreadGroup,
+    expected: `${spreadGroup.expected}, or settings`,
+    problem: (value) => (value === 'settings' ? null : spreadGroup.problem(value)),
+  },
   onExhausted: choice(['park', 'fail'], { says: 'What becomes of a run that has used all its attempts.' }),
   options: record({ says: 'What the executor needs.' }),
 } satisfies Fields

@@ -1,6 +1,8 @@
 import { formatId } from '../id.ts'
 import type { NamedCalendar } from '../opening/closings.ts'
+import { type SettingsVersion, settingsInForce, settledSpread } from '../setting.ts'
 import type { LateSchedule, LateState } from '../timing/missed.ts'
+import { type CatchUpConfig, catchUpDefault, type SpreadConfig } from '../timing/spread.ts'
 import type { NextDecision } from './decision.ts'
 import { writtenAt } from './due.ts'
 import type { GovernorState, Hints } from './governor.ts'
@@ -35,6 +37,8 @@ export interface ScheduleState {
   /** The run whose end the next plan is measured from. */
   readonly waitsFor: number | null
   readonly wakeAt: number | null
+  /** The settings in force in its namespace; absent where nothing was set. */
+  readonly settings?: SettingsVersion | undefined
   /** The field by which it has finished before its time, such as `until`: nothing more is planned. */
   readonly finished: string | null
   /** When its timing was last written: earlier instants are no occurrences of it. */
@@ -75,6 +79,16 @@ export function freshState(id: number, spec: ScheduleSpec, now: number): Schedul
   }
 }
 
+/** How far its occurrences move. */
+export function spreadOf({ spec, settings }: Pick<ScheduleState, 'spec' | 'settings'>): SpreadConfig | undefined {
+  return spec.spread === 'settings' ? settledSpread(settings) : spec.spread
+}
+
+/** How its missed occurrences are caught up. */
+export function catchUpOf({ settings }: Pick<ScheduleState, 'settings'>): CatchUpConfig {
+  return settings === undefined ? catchUpDefault : settingsInForce(settings)
+}
+
 /** A live run of a schedule, for a turn of the schedule and the end of a run. */
 export interface LiveScheduleRun {
   readonly runId: number
@@ -111,14 +125,15 @@ export function governorState(row: ScheduleState): GovernorState {
 /** The schedule for the rules about late occurrences. */
 export function lateSchedule(row: ScheduleState): LateSchedule {
   const { id, spec, calendars, disabledAt, createdAt, anchorAt } = row
-  const { missed, maxLatenessMs, spread, asksWhenMissed } = spec
+  const { missed, maxLatenessMs, asksWhenMissed } = spec
   return {
     ...governed(spec, disabledAt === null),
     calendars: calendars ?? undefined,
     id: formatId('schedule', id),
     missed,
     maxLatenessMs,
-    spread,
+    spread: spreadOf(row),
+    catchUp: catchUpOf(row),
     asksWhenMissed,
     createdAt: writtenAt({ spec, createdAt, anchorAt }),
   }

@@ -246,7 +246,12 @@ function decide(deciding: Deciding, one: LateOccurrence): void {
   deciding.cancels ||= decision.action === 'make-and-cancel'
   const newest = standsBehind(row.spec) ? live.at(-1) : undefined
   const lateAt = lateAfter(deciding, one)
-  const startsAt = caughtUpAt({ now, shareMs: (one.notBefore ?? now) - now, lateAfter: lateAt })
+  const startsAt = caughtUpAt({
+    now,
+    shareMs: (one.notBefore ?? now) - now,
+    lateAfter: lateAt,
+    config: deciding.schedule.catchUp,
+  })
   deciding.fires.push({
     plannedAt,
     dueAt: one.dueAt,

@@ -2,7 +2,7 @@ import { isClosed } from '../schedule/calendar-bound.ts'
 import { periodMs as periodMsAt, type SpreadSchedule, spreadDueAt } from '../schedule/due.ts'
 import type { GovernedSchedule } from '../schedule/governor.ts'
 import { type CountedRange, occurrences, type PlannedState } from './occurrences.ts'
-import { catchUpShareMs, stampedeMin } from './spread.ts'
+import { type CatchUpConfig, catchUpDefault, catchUpShareMs } from './spread.ts'
 
 export type MissedMode = 'skip' | 'once' | 'all'
 
@@ -11,6 +11,7 @@ export interface LateSchedule extends GovernedSchedule, SpreadSchedule {
   readonly maxLatenessMs?: number | undefined
   /** A missed one-shot waits for a person's decision and does not fire; for prompt tasks. */
   readonly asksWhenMissed?: boolean | undefined
+  readonly catchUp?: CatchUpConfig | undefined
 }
 
 export interface LateState extends PlannedState {
@@ -62,7 +63,7 @@ export function missed({ now, schedule, state }: MissedInput): Missed {
   const judged = due.map((one) => judge(one, one === newest, { now, schedule, state }))
   const firing = withinMaxRuns(judged, schedule, state)
   return {
-    occurrences: withCatchUp(firing, schedule.id, now),
+    occurrences: withCatchUp(firing, schedule, now),
     before: before === null ? null : { ...before, reason: rangeReason(before.to, { now, schedule, state }) },
   }
 }
@@ -150,10 +151,16 @@ function withinMaxRuns(
   })
 }
 
-function withCatchUp(judged: readonly LateOccurrence[], id: string, now: number): readonly LateOccurrence[] {
+function withCatchUp(
+  judged: readonly LateOccurrence[],
+  { id, catchUp: config = catchUpDefault }: LateSchedule,
+  now: number,
+): readonly LateOccurrence[] {
   const isCatchingUp = (one: LateOccurrence) => one.action === 'fire' && one.isMissed
-  if (judged.filter(isCatchingUp).length < stampedeMin) return judged
+  if (judged.filter(isCatchingUp).length < config.catchUpMin) return judged
   return judged.map((one) => {
-    return isCatchingUp(one) ? { ...one, notBefore: now + catchUpShareMs({ id, plannedAt: one.plannedAt }) } : one
+    return isCatchingUp(one)
+      ? { ...one, notBefore: now + catchUpShareMs({ id, plannedAt: one.plannedAt, config }) }
+      : one
   })
 }

@@ -9,6 +9,11 @@ export interface SpreadConfig {
   readonly oneShotMinuteModulo: number
 }
 
+/** A spread from the settings, with the number of their version. */
+export interface SettledSpread extends SpreadConfig {
+  readonly version: number
+}
+
 /** The spread of prompt tasks. */
 export const promptSpread: SpreadConfig = Object.freeze({
   recurringFraction: 0.1,
@@ -27,10 +32,15 @@ export interface SpreadInput {
 }
 
 const minuteMs = 60_000
-/** Over how long catching up is spread. */
-export const catchUpMs = 30_000
-/** From this many missed occurrences in one queue on, catching up is spread. */
-export const stampedeMin = 4
+/** How missed occurrences are caught up. */
+export interface CatchUpConfig {
+  /** From this many missed occurrences in one queue on, catching up is spread. */
+  readonly catchUpMin: number
+  /** Over how long it is spread. */
+  readonly catchUpMs: number
+}
+
+export const catchUpDefault: CatchUpConfig = Object.freeze({ catchUpMin: 4, catchUpMs: 30_000 })
 
 /**
  * How many ms an occurrence moves from its nominal instant, always the same for the same id.
@@ -67,9 +77,15 @@ export function dueAt({ config, createdAt, ...occurrence }: DueInput): number {
   return due < plannedAt && createdAt !== undefined && due < createdAt ? plannedAt : due
 }
 
-/** The offset, up to 30 s, of one of many missed occurrences, so that catching up is not a stampede. */
-export function catchUpShareMs({ id, plannedAt }: { readonly id: string; readonly plannedAt: number }): number {
-  return Math.floor(hashFraction(`${id}@${plannedAt}`) * catchUpMs)
+export interface ShareInput {
+  readonly id: string
+  readonly plannedAt: number
+  readonly config?: CatchUpConfig | undefined
+}
+
+/** The offset, up to 30 s by default, of one of many missed occurrences, so that catching up is not a stampede. */
+export function catchUpShareMs({ id, plannedAt, config = catchUpDefault }: ShareInput): number {
+  return Math.floor(hashFraction(`${id}@${plannedAt}`) * config.catchUpMs)
 }
 
 export interface CatchUpInput {
@@ -77,15 +93,16 @@ export interface CatchUpInput {
   readonly shareMs: number
   /** After this instant the occurrence may not start any more. */
   readonly lateAfter: number
+  readonly config?: CatchUpConfig | undefined
 }
 
 /**
  * When a missed occurrence may start. Where little time is left, the offsets use only its first half: a larger offset
  * could make the occurrence too late to start.
  */
-export function caughtUpAt({ now, shareMs, lateAfter }: CatchUpInput): number {
+export function caughtUpAt({ now, shareMs, lateAfter, config = catchUpDefault }: CatchUpInput): number {
   const roomMs = Math.max(0, lateAfter - now) / 2
-  return now + Math.floor(shareMs * Math.min(1, roomMs / catchUpMs))
+  return now + Math.floor(shareMs * Math.min(1, roomMs / Math.max(1, config.catchUpMs)))
 }
 
 /** A number in [0, 1) that looks random and depends on the whole text alone. */

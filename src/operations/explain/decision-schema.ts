@@ -107,6 +107,16 @@ const decisionShape = {
     )
     .describe('The calendars that had to be open.')
     .optional(),
+  spread: z
+    .strictObject({
+      version: count('The version of the settings.'),
+      recurringFraction: z.number().describe('The fraction of its period.'),
+      recurringCapMs: count('The most, in ms.'),
+      oneShotMaxMs: count('The most for a one-shot, in ms.'),
+      oneShotMinuteModulo: count('One-shots move from minutes that this number divides.'),
+    })
+    .describe('The settings by which its due instant was moved.')
+    .optional(),
   trail: z.array(step).describe('Each rule that was applied, with its effect.'),
 }
 

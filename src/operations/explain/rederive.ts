@@ -5,6 +5,7 @@ import { spreadDueAt, writtenAt } from '../../core/schedule/due.ts'
 import type { Source, TrailStep, Winner } from '../../core/schedule/governor.ts'
 import { answerTo, type Unmeasured } from '../../core/schedule/governor-question.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
+import { settledSpread } from '../../core/setting.ts'
 import { gridOf } from '../../core/timing/timing.ts'
 import { calendarsBehind } from '../../store/calendars/named-calendars.ts'
 import type { RunSource } from '../../store/port.ts'
@@ -112,7 +113,8 @@ function ofCalendar(decision: StoredDecision, { timing, startAt }: ScheduleSpec)
 function dueAgain(decision: StoredDecision, spec: ScheduleSpec, { schedule, calendars }: RederiveInput, at: number) {
   const { id, createdAt } = schedule
   const anchorAt = decision.state?.anchorAt ?? decision.at
-  const { timing, spread } = spec
+  const { timing } = spec
+  const spread = spec.spread === 'settings' ? (decision.spread ?? settledSpread()) : spec.spread
   const written = writtenAt({ spec, createdAt, anchorAt })
   return spreadDueAt(at, { id, timing, spread, createdAt: written, calendars: calendars ?? undefined })
 }

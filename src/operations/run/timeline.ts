@@ -83,7 +83,8 @@ function beginning({ run, lateness, origins }: TimelineInput): TimelineEvent[] {
     return [...events, { at: enqueuedAt, what: 'enqueued', detail: howMade(run, origins) }]
   }
   if (dueAt !== null && dueAt !== occurrenceAt) {
-    events.push({ at: occurrenceAt, what: 'nominal', detail: 'moved by its spread' })
+    const by = decision?.spread === undefined ? '' : `, of version ${decision.spread.version} of the settings`
+    events.push({ at: occurrenceAt, what: 'nominal', detail: `moved by its spread${by}` })
   }
   events.push({ at: dueAt ?? occurrenceAt, what: 'due', detail: '' })
   const late = lateness.firedMs === null || lateness.firedMs === 0 ? 'on time' : lateBy(lateness.firedMs)

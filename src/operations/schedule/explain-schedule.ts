@@ -171,7 +171,8 @@ function spreadOf({ spec, nextRunAt, nextDueAt, nextDecision }: ScheduleView): S
   if (nextDecision?.winner !== 'baseline') return { offsetMs, why: 'hints are not spread' }
   if (offsetMs === 0) return { offsetMs, why: 'its offset is 0 at this instant' }
   const way = offsetMs > 0 ? 'later, by a fraction of its period' : 'earlier, so that it is done by its instant'
-  return { offsetMs, why: `moved ${way}; the offset follows from its id and is always the same` }
+  const by = nextDecision.spread === undefined ? '' : `, by version ${nextDecision.spread.version} of the settings`
+  return { offsetMs, why: `moved ${way}${by}; the offset follows from its id and is always the same` }
 }
 
 function backoffOf({ spec, failureCount }: ScheduleView): ScheduleExplained['backoff'] {

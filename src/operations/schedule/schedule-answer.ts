@@ -14,7 +14,7 @@ export interface ScheduleDefinition
   readonly name: string
 }
 
-export interface Schedule extends ScheduleDefinition, Omit<ScheduleView, 'spec' | 'calendars'> {}
+export interface Schedule extends ScheduleDefinition, Omit<ScheduleView, 'spec' | 'calendars' | 'settings'> {}
 
 export function definitionOf(spec: ScheduleSpec): ScheduleDefinition {
   const { timing, options = {}, spread: _, asksWhenMissed: __, onExhausted: ___, ...rest } = spec
@@ -23,7 +23,7 @@ export function definitionOf(spec: ScheduleSpec): ScheduleDefinition {
   return { ...rest, ...(timing as object), ...execution, ...attempts }
 }
 
-export function scheduleOf({ spec, calendars: _, ...state }: ScheduleView): Schedule {
+export function scheduleOf({ spec, calendars: _, settings: __, ...state }: ScheduleView): Schedule {
   return { ...definitionOf(spec), ...state }
 }
 

@@ -28,5 +28,14 @@ export const switches: Migration = {
       until_at bigint not null
     )`,
     'create index stop_span_of_namespace on belfry.stop_span (ns)',
+    // One row a version; `content` has the version and everything that was set. The newest is in force.
+    `create table belfry.setting (
+      ns bigint not null,
+      version integer not null,
+      at bigint not null,
+      actor {text} not null,
+      content {text} not null,
+      primary key (ns, version)
+    ) {clustered}`,
   ],
 }

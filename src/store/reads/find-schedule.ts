@@ -3,7 +3,7 @@ import { formatId, parseId } from '../../core/id.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import { canBeName, checkInteger, invalid } from '../check.ts'
 import { stopsFiring } from '../holds/hold-row.ts'
-import { type ScheduleRow, scheduleRowOf } from '../schedules/schedule-row.ts'
+import { type ScheduleRow, scheduleColumns, scheduleRowOf } from '../schedules/schedule-row.ts'
 import { all, both, clockNow, one, type Row, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf, tables } from '../tables.ts'
@@ -12,22 +12,22 @@ import { runTextOf } from './find-run.ts'
 
 const findByName = both(
   'read schedule by name',
-  `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null`,
+  `select ${scheduleColumns()} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null`,
 )
 const findNamed = both('read named schedules', ({ texts }) => {
-  return `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name ${texts('$2')} and deleted_at is null`
+  return `select ${scheduleColumns()} from belfry.schedule where ns = $1 and name ${texts('$2')} and deleted_at is null`
 })
 const findById = both(
   'read schedule by id',
-  `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and id = $2`,
+  `select ${scheduleColumns()} from belfry.schedule where ns = $1 and id = $2`,
 )
 const findLive = both(
   'read schedules',
-  `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name > $2 and deleted_at is null order by name limit $3`,
+  `select ${scheduleColumns()} from belfry.schedule where ns = $1 and name > $2 and deleted_at is null order by name limit $3`,
 )
 const findDeleted = both(
   'read deleted schedules',
-  `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and id > $2 and deleted_at is not null order by id limit $3`,
+  `select ${scheduleColumns()} from belfry.schedule where ns = $1 and id > $2 and deleted_at is not null order by id limit $3`,
 )
 /**
  * Deleted and disabled schedules have no wake instant, and a stopped namespace fires nothing, so none of them is overdue. A
@@ -35,7 +35,7 @@ const findDeleted = both(
  */
 const findOverdue = both(
   'read overdue schedules',
-  ({ now }) => `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and wake_at is not null
+  ({ now }) => `select ${scheduleColumns()} from belfry.schedule where ns = $1 and wake_at is not null
   and wake_at <= (select ${now('$2')} - $3) and not ${stopsFiring({ now: `(select ${now('$2')})` })}
   order by wake_at, id limit $4`,
 )
@@ -184,6 +184,7 @@ export function scheduleViewOf(row: ScheduleRow): ScheduleView {
     wakeAt: row.wakeAt,
     finished: row.finished,
     timedAt: row.timedAt,
+    ...(row.settings !== undefined && { settings: row.settings }),
     ...(row.managedBy !== null && { managedBy: row.managedBy }),
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,

@@ -1,7 +1,8 @@
 import { formatId } from '../../core/id.ts'
+import { catchUpOf } from '../../core/schedule/state.ts'
 import type { Fire, Turn as TurnOf } from '../../core/schedule/turn.ts'
 import { merelyLateMs } from '../../core/timing/missed.ts'
-import { catchUpMs, catchUpShareMs, caughtUpAt, stampedeMin } from '../../core/timing/spread.ts'
+import { type CatchUpConfig, catchUpShareMs, caughtUpAt } from '../../core/timing/spread.ts'
 import { all, both, dialects, each, probes, type Step } from '../statement.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 
@@ -29,8 +30,8 @@ const findWaiting = dialects('catch up find waiting', {
 })
 
 /**
- * Spreads the missed occurrences of each queue over 30 s, if there are more than three over all its schedules: started together,
- * they would be a stampede. Concurrent steps of other workers count each other's occurrences of the same queue: those still due,
+ * Spreads the missed occurrences of each queue over 30 s, if there are more than three over all its schedules, or as the settings of
+ * its namespace say: started together, they would be a stampede. Concurrent steps of other workers count each other's occurrences of the same queue: those still due,
  * and those that wait for their spread instant.
  */
 export function* spreadCatchUp(now: number, turns: readonly Turn[]): Step<Turn[]> {
@@ -48,9 +49,11 @@ export function* spreadCatchUp(now: number, turns: readonly Turn[]): Step<Turn[]
 /** The queues with too many missed occurrences. What this step knows already is not queried. */
 function* stampedes(now: number, missed: ReadonlyMap<number, readonly Turn[]>): Step<Set<number>> {
   const counts = new Map([...missed].map(([queueId, own]) => [queueId, missedCount(own)]))
+  const configs = new Map([...missed].map(([queueId, [first]]) => [queueId, catchUpOf((first as Turn).row)]))
+  const configOf = (queueId: number) => configs.get(queueId) as CatchUpConfig
   const isSpread = new Set<number>()
   const sift = (): number[] => {
-    for (const [queueId, count] of counts) if (count >= stampedeMin) isSpread.add(queueId)
+    for (const [queueId, count] of counts) if (count >= configOf(queueId).catchUpMin) isSpread.add(queueId)
     return [...counts.keys()].filter((queueId) => !isSpread.has(queueId))
   }
   const few = sift()
@@ -61,7 +64,7 @@ function* stampedes(now: number, missed: ReadonlyMap<number, readonly Turn[]>): 
     const own = (missed.get(id) ?? []).filter(({ row }) => (row.knownWakeAt ?? now) <= before).length
     counts.set(id, (counts.get(id) ?? 0) + count - own)
   }
-  const tuples = sift().map((queueId) => [queueId, now, now + catchUpMs])
+  const tuples = sift().map((queueId) => [queueId, now, now + configOf(queueId).catchUpMs])
   for (const { queue_id: id } of yield* each<{ queue_id: number }>(findWaiting, tuples)) isSpread.add(id)
   return isSpread
 }
@@ -71,12 +74,13 @@ function missedCount(turns: readonly Turn[]): number {
 }
 
 function withShares(turn: Turn, now: number): Turn {
+  const config = catchUpOf(turn.row)
   const id = formatId('schedule', turn.row.id)
-  return { ...turn, fires: turn.fires.map((fire) => (fire.isMissed ? withShare(fire, id, now) : fire)) }
+  return { ...turn, fires: turn.fires.map((fire) => (fire.isMissed ? withShare(fire, id, now, config) : fire)) }
 }
 
-function withShare(fire: Fire, id: string, now: number): Fire {
-  const shareMs = catchUpShareMs({ id, plannedAt: fire.plannedAt })
-  const at = caughtUpAt({ now, shareMs, lateAfter: fire.lateAfter })
+function withShare(fire: Fire, id: string, now: number, config: CatchUpConfig): Fire {
+  const shareMs = catchUpShareMs({ id, plannedAt: fire.plannedAt, config })
+  const at = caughtUpAt({ now, shareMs, lateAfter: fire.lateAfter, config })
   return { ...fire, notBefore: at > now ? at : null }
 }

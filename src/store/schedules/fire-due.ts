@@ -13,14 +13,21 @@ import { countsRuns, type RunRoom, roomsOf } from '../runs/run-quota.ts'
 import { type RunRow, writeRuns } from '../runs/run-row.ts'
 import { all, clockOr, dialects, freshIds, type Row, runEach, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
-import { columnsOf, tables } from '../tables.ts'
+import { tables } from '../tables.ts'
 import { spreadCatchUp } from './catch-up.ts'
 import { endHints } from './hint-row.ts'
 import { releaseRuns } from './hold-runs.ts'
 import { type LedgerEntry, passedEntry, writeLedger } from './ledger.ts'
 import { type LiveRunRow, listLiveRuns, liveRunsOf } from './live-run.ts'
 import { askForWork, refuseUnfit, runOf, type Work, workOf } from './occurrence-run.ts'
-import { lockSchedules, type ScheduleRow, savePlans, saveSchedules, scheduleRowOf } from './schedule-row.ts'
+import {
+  lockSchedules,
+  type ScheduleRow,
+  savePlans,
+  saveSchedules,
+  scheduleColumns,
+  scheduleRowOf,
+} from './schedule-row.ts'
 
 type Turn = TurnOf<ScheduleRow>
 
@@ -28,7 +35,7 @@ type Turn = TurnOf<ScheduleRow>
  * Each row is checked for a stopped namespace, without a join, because PostgreSQL would begin with the holds and sort everything
  * due. Each row has the clock by which it is due, which saves PostgreSQL a round trip.
  */
-const dueRows = (now: string) => `select ${columnsOf('schedule', 's')}, (select ${now}) as now,
+const dueRows = (now: string) => `select ${scheduleColumns('s')}, (select ${now}) as now,
   ${anySkips('s.ns')} as skips, ${countsRuns('s.ns')} as counts, ${anyStops('s.ns')} as stops from belfry.schedule s
   where s.wake_at <= (select ${now}) and s.wake_at is not null
   and not ${stopsFiring({ ns: 's.ns', now: `(select ${now})` })}`
@@ -246,7 +253,7 @@ function bounded(turns: readonly Turn[]): Turn[] {
 function runsOf({ row, fires }: Turn, work: ReadonlyMap<number, Work>, now: number, ids: readonly number[]): RunRow[] {
   const idOf = (name: LiveName) => ('runId' in name ? name.runId : (ids[name.fire] as number))
   return fires.map((fire, index) => {
-    const { at, version, state, unmeasured, calendars, trail, source } = fire.decision
+    const { at, version, state, unmeasured, calendars, spread, trail, source } = fire.decision
     return runOf(row, work.get(row.id) as Work, now, {
       id: ids[index] as number,
       occurrenceAt: fire.plannedAt,
@@ -255,7 +262,7 @@ function runsOf({ row, fires }: Turn, work: ReadonlyMap<number, Work>, now: numb
       notBefore: fire.notBefore,
       lateAfter: fire.lateAfter,
       waitsFor: fire.behind === null ? null : idOf(fire.behind),
-      decision: { at, version, state, unmeasured, calendars, trail },
+      decision: { at, version, state, unmeasured, calendars, spread, trail },
     })
   })
 }

@@ -149,6 +149,7 @@ function tupleOf(now: number, { decision, ...entry }: LedgerEntry): Value[] {
   return tables.ledger.tuple({ ...entry, decision: kept, recordedAt: now, endedAt: entry.runId === null ? now : null })
 }
 
-function withoutMemory({ at, version, unmeasured, source, winner, waitsForEnd, trail }: NextDecision): NextDecision {
-  return { at, version, unmeasured, source, winner, waitsForEnd, trail }
+function withoutMemory(decision: NextDecision): NextDecision {
+  const { at, version, unmeasured, spread, source, winner, waitsForEnd, trail } = decision
+  return { at, version, unmeasured, spread, source, winner, waitsForEnd, trail }
 }

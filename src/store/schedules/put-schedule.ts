@@ -25,6 +25,7 @@ import type { PutAnswer, PutOptions } from '../port.ts'
 import { ensureQueues, type QueueRow } from '../queues/queue-row.ts'
 import { scheduleViewOf } from '../reads/find-schedule.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
+import { settingsNow } from '../settings/settings-row.ts'
 import { both, clockNow, freshIds, metOthers, one, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { tables } from '../tables.ts'
@@ -110,7 +111,8 @@ function* create(put: Put): Step<PutAnswer | null> {
   const text = JSON.stringify(spec)
   const inserting = [id, context.ns, spec.name, text, queue.id, now, gridAnchorAt, textOf(calendars)] as const
   if ((yield* one(insertSchedule, ...inserting)) === undefined) return null
-  const row = planned({ ...freshRow(put, id, queue.id), calendars }, { now, lastRunId: null })
+  const settings = yield* settingsNow(context)
+  const row = planned({ ...freshRow(put, id, queue.id), calendars, settings }, { now, lastRunId: null })
   refuseNever(row)
   yield* saveSchedules([row])
   yield* record(put, row, 'schedule.create', undefined)

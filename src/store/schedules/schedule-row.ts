@@ -1,5 +1,6 @@
 import { isPaused, type ScheduleState } from '../../core/schedule/state.ts'
 import { canBeName } from '../check.ts'
+import { settingsColumn, settingsOfRow } from '../settings/settings-row.ts'
 import {
   ahead,
   all,
@@ -34,17 +35,22 @@ export interface ScheduleRow extends ScheduleState {
   readonly updatedAt: number
 }
 
+/** The columns of a schedule's row for `scheduleRowOf`. */
+export function scheduleColumns(alias?: string): string {
+  return `${columnsOf('schedule', alias)}, ${settingsColumn(alias ?? 'belfry.schedule')}`
+}
+
 const listed = inList.numbers('$1')
 const lockListed = (name: string, others: '' | 'skip locked') =>
   dialects(name, {
-    sqlite: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.sqlite}`,
-    postgres: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.postgres} order by id for no key update ${others}`,
+    sqlite: `select ${scheduleColumns()} from belfry.schedule where id ${listed.sqlite}`,
+    postgres: `select ${scheduleColumns()} from belfry.schedule where id ${listed.postgres} order by id for no key update ${others}`,
   })
 const lockAndWait = lockListed('schedule lock', '')
 const lockFree = lockListed('schedule lock free', 'skip locked')
 const lockNamed = dialects('schedule lock named', {
-  sqlite: `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null`,
-  postgres: `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null for no key update`,
+  sqlite: `select ${scheduleColumns()} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null`,
+  postgres: `select ${scheduleColumns()} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null for no key update`,
 })
 /** The state of a schedule; the verbs that edit it write the other columns. */
 const state = tables.schedule.but(
@@ -158,7 +164,14 @@ export function setsAside(row: ScheduleRow, now: number): boolean {
 export function scheduleRowOf(row: Row): ScheduleRow {
   const read = whole.read(row)
   const { stoppedBy, wakeAt } = read
-  return { ...read, stoppedBy: null, wakeAt: stoppedBy === null ? wakeAt : dueSince(read), knownWakeAt: wakeAt }
+  const settings = settingsOfRow(row)
+  return {
+    ...read,
+    settings,
+    stoppedBy: null,
+    wakeAt: stoppedBy === null ? wakeAt : dueSince(read),
+    knownWakeAt: wakeAt,
+  }
 }
 
 /** When a postponed schedule became due. */

@@ -76,6 +76,7 @@ const tables = [
     'audit',
     'hold',
     'stop_span',
+    'setting',
     'calendar',
     'calendar_version',
     'calendar_use',

@@ -2,14 +2,13 @@ import type { ScheduleSpec } from '../../../core/schedule/schedule-spec.ts'
 import { checkInteger } from '../../check.ts'
 import type { ScheduleHealth } from '../../health-views.ts'
 import { refuseUnfit } from '../../schedules/occurrence-run.ts'
-import { scheduleRowOf } from '../../schedules/schedule-row.ts'
+import { scheduleColumns, scheduleRowOf } from '../../schedules/schedule-row.ts'
 import { all, both, type Row, type Step } from '../../statement.ts'
 import type { StoreContext } from '../../store-context.ts'
-import { columnsOf } from '../../tables.ts'
 
 const findPage = both(
   'health schedules',
-  `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name > $2 and deleted_at is null order by name limit $3`,
+  `select ${scheduleColumns()} from belfry.schedule where ns = $1 and name > $2 and deleted_at is null order by name limit $3`,
 )
 
 const pageMax = 1_000
