@@ -305,8 +305,8 @@ export const schedules: readonly Mutant[] = [
     edits: [
       [
         'notYetDue',
-        'row.spec.spread === undefined || afterAt >= now',
-        'row.spec.spread === undefined || afterAt >= now || row.lastPlannedAt === null',
+        ' === undefined || afterAt >= now',
+        ' === undefined || afterAt >= now || row.lastPlannedAt === null',
       ],
     ],
     suites: ['test/store/schedule-missed.test.ts'],

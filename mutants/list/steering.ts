@@ -137,7 +137,7 @@ export const steering: readonly Mutant[] = [
   {
     id: 'decision-not-kept',
     hazard: 'A run does not know why it was planned.',
-    edits: [['runsOf', 'decision: { at, version, state, unmeasured, calendars, trail },', 'decision: null,']],
+    edits: [['runsOf', 'decision: { at, version, state, unmeasured, calendars, spread, trail },', 'decision: null,']],
     suites: ['test/store/schedule-fire.test.ts', 'test/operations/run/explain.test.ts'],
   },
   {
