@@ -1,5 +1,6 @@
 import { it } from 'vitest'
 import { oneAccount } from './kinds/account.ts'
+import { oneBudget } from './kinds/budget.ts'
 import { storm } from './kinds/storm.ts'
 import { openPlace } from './place.ts'
 import { Random } from './random.mjs'
@@ -36,12 +37,30 @@ it.concurrent.for(['sqlite', 'postgres'] as const)(
 )
 
 it.concurrent.for(['sqlite', 'postgres'] as const)(
-  `workers that race for one account and one budget, a third of them killed, never pass them and leave nothing reserved on %s (seed ${seed})`,
+  `workers that race for one account, a third of them killed, never pass its ceiling and leave nothing reserved on %s (seed ${seed})`,
   { timeout },
   async (kind, { expect }) => {
     const place = await openPlace(kind)
     try {
       const race = oneAccount({ workers: 8, perKill: 60 })
+      const round = await playRound(race, { place, random: new Random(seed), times: 3, epsilonMs })
+      if (typeof round === 'string') throw new Error(round)
+      expect(round.breaches).toEqual([])
+      expect(round.injected).toBe(3)
+      expect(round.effects).toBeGreaterThan(150)
+    } finally {
+      await place.close()
+    }
+  },
+)
+
+it.concurrent.for(['sqlite', 'postgres'] as const)(
+  `workers that race for one budget, a third of them killed, never pass it and leave nothing reserved on %s (seed ${seed})`,
+  { timeout },
+  async (kind, { expect }) => {
+    const place = await openPlace(kind)
+    try {
+      const race = oneBudget({ workers: 8, perKill: 60 })
       const round = await playRound(race, { place, random: new Random(seed), times: 3, epsilonMs })
       if (typeof round === 'string') throw new Error(round)
       expect(round.breaches).toEqual([])

@@ -10,7 +10,7 @@ export interface History {
   readonly samples: readonly Sample[]
   /** The account that some runs name: how many may use it, the most that did whenever it was looked at, and how many still do. */
   readonly account: { readonly most: number; readonly sampled: number; readonly left: number }
-  /** The budget of those runs: the most by which it was passed, what is still reserved of it, and by how many attempts. */
+  /** The budget of some runs: the most by which it was passed, what is still reserved of it, and by how many attempts. */
   readonly budget: { readonly over: number; readonly left: number; readonly attempts: number }
   /** How long every lease lasted at the least. */
   readonly leaseMs: number

@@ -25,7 +25,7 @@ interface Options {
   readonly kills: number
   readonly pauses: number
   readonly others: number
-  /** Kills among workers that race for one account, each after 2,500 reservations. */
+  /** Kills among workers that race for one account or one budget, each after 2,500 reservations. */
   readonly accounts: number
   readonly seed: number
   readonly json: string | undefined
@@ -67,7 +67,7 @@ function optionsOf(words: string[]): Options {
 function timesOf({ id }: Fault, { kills, pauses, others, accounts }: Options): number {
   if (id === 'F1') return Math.ceil(kills / 2)
   if (id === 'F1r') return Math.floor(kills / 2)
-  if (id === 'F30') return accounts
+  if (id === 'F30' || id === 'F31') return accounts
   return id === 'F11' ? pauses : others
 }
 

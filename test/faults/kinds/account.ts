@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { reservationsSoFar } from '../account-use.ts'
-import { placeBudget } from '../budget-use.ts'
 import { always, comeToRest, type Fault } from '../fault.ts'
 import { accountName } from '../workload.ts'
 import type { World } from '../world.ts'
@@ -12,17 +11,16 @@ const target = { handler: 'work' }
 /** Its workers put nothing in themselves: their store would fill faster than one account empties it. */
 const clientMs = 3_600_000
 
-/** Many workers race for the few slots of one account and for one budget; one is killed, and another started, each time so many more have reserved one. */
+/** Many workers race for the few slots of one account; one is killed, and another started, each time so many more have reserved one. */
 export function oneAccount({ workers, perKill }: { readonly workers: number; readonly perKill: number }): Fault {
   return {
     id: 'F30',
-    title: 'one account and one budget among many workers, kill -9',
+    title: 'one account among many workers, kill -9',
     on: ['sqlite', 'postgres'],
     timesPerRound: 40,
     hasSchedules: false,
     async arrange(world) {
       world.choice = { clientMs }
-      await placeBudget(world.store)
       await world.startMany(workers)
     },
     async inject(world, times) {
@@ -45,7 +43,7 @@ export function oneAccount({ workers, perKill }: { readonly workers: number; rea
 async function putIn({ store }: World, count: number): Promise<void> {
   const account = { options: { account: [accountName] } }
   const runs = Array.from({ length: count + 10 }, (_, index) => {
-    return { ...account, queue: index % 2 === 0 ? 'work' : 'keyed', target, payload: { ms: index % 3, tokens: 0 } }
+    return { ...account, queue: index % 2 === 0 ? 'work' : 'keyed', target, payload: { ms: index % 3 } }
   })
   await store.enqueue(runs)
 }

@@ -1,6 +1,7 @@
 import type { Fault } from '../fault.ts'
 import { oneAccount } from './account.ts'
 import { blockedLoop } from './blocked-loop.ts'
+import { oneBudget } from './budget.ts'
 import { calm } from './calm.ts'
 import { connections, listener } from './connections.ts'
 import { crash } from './crash.ts'
@@ -24,5 +25,6 @@ export const faults: readonly Fault[] = [
   blockedLoop,
   terminate,
   oneAccount({ workers: 16, perKill: 2_500 }),
+  oneBudget({ workers: 16, perKill: 2_500 }),
   storm,
 ]
