@@ -68,7 +68,15 @@ export interface Rows {
     readonly deleted_at: number | null
   }
   queue: { readonly id: number; readonly name: string; readonly policy: string }
-  need: { readonly id: number; readonly kind: string; readonly name: string }
+  need: { readonly id: number; readonly kind: string; readonly name: string; readonly account: string }
+  account: { readonly name: string; readonly spec: string; readonly standing: string }
+  account_use: {
+    readonly run_id: number
+    readonly fence: number
+    readonly account: string
+    readonly begun_at: number
+    readonly ended_at: number | null
+  }
   hold: {
     readonly id: number
     readonly scope: string
@@ -76,6 +84,7 @@ export interface Rows {
     readonly from_at: number
     readonly until_at: number
     readonly begun_at: number | null
+    readonly reason: string
     readonly firing: string
   }
 }
@@ -136,8 +145,10 @@ const watched: { readonly [Name in Table]: readonly (keyof Rows[Name])[] } = {
     'deleted_at',
   ],
   queue: ['id', 'name', 'policy'],
-  need: ['id', 'kind', 'name'],
-  hold: ['id', 'scope', 'subject', 'from_at', 'until_at', 'begun_at', 'firing'],
+  need: ['id', 'kind', 'name', 'account'],
+  account: ['name', 'spec', 'standing'],
+  account_use: ['run_id', 'fence', 'account', 'begun_at', 'ended_at'],
+  hold: ['id', 'scope', 'subject', 'from_at', 'until_at', 'begun_at', 'reason', 'firing'],
 }
 
 /** A row before and after a change; without the one it is new, without the other it is gone. */

@@ -5,6 +5,7 @@ import { setQueue } from '../src/store/queues/set-queue.ts'
 import type { Ground } from './ground.ts'
 import { Breach } from './invariants/breach.ts'
 import { stuck } from './invariants/liveness.ts'
+import { actOnAccount } from './workload/accounts.ts'
 import { Faults } from './workload/faults.ts'
 import { People } from './workload/people.ts'
 import { drawQueueChange, queueNames } from './workload/queues.ts'
@@ -65,6 +66,7 @@ async function begin(world: World): Promise<void> {
     if (random.chance(0.8))
       await settled(world, people.store.do(setQueue, name, { policy: drawQueueChange(random), actor }))
   }
+  if (world.hasAccounts) await settled(world, actOnAccount(world, true))
   world.isCalm = luck
   new People(world).begin()
   new Faults(world).begin()

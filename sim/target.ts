@@ -1,5 +1,7 @@
+import type { RateLimited } from '../src/core/run/expect.ts'
 import type { Attempt, Ended, Execute } from '../src/targets/attempt.ts'
 import type { Worker } from './worker.ts'
+import { drawLimit } from './workload/accounts.ts'
 import type { World } from './world.ts'
 
 /** What a target is going to do, drawn when it begins. */
@@ -11,9 +13,12 @@ interface Plan {
   /** It comes to its end well when it is told to stop, instead of breaking off. */
   readonly endsWellWhenStopped: boolean
   readonly saysSomething: boolean
+  /** The provider of its account refuses it. */
+  readonly limit: RateLimited | undefined
 }
 
-function planOf({ random, scenery, isCalm }: World): Plan {
+function planOf(world: World, hasAccount: boolean): Plan {
+  const { random, scenery, isCalm } = world
   if (isCalm)
     return {
       takesMs: random.between(0, 5),
@@ -21,6 +26,7 @@ function planOf({ random, scenery, isCalm }: World): Plan {
       stopsInMs: 1,
       endsWellWhenStopped: false,
       saysSomething: false,
+      limit: undefined,
     }
   const { leaseMs } = scenery.settings
   const length = random.weighted(scenery.targetLengths)
@@ -43,10 +49,12 @@ function planOf({ random, scenery, isCalm }: World): Plan {
     stopsInMs: random.chance(0.8) ? random.between(0, 60) : undefined,
     endsWellWhenStopped: random.chance(0.3),
     saysSomething: random.chance(0.1),
+    limit: hasAccount ? drawLimit(world) : undefined,
   }
 }
 
-function endOf({ ends }: Plan): Ended {
+function endOf({ ends, limit }: Plan): Ended {
+  if (limit !== undefined) return { facts: { error: 'refused', rateLimited: limit } }
   switch (ends) {
     case 'failing':
       return { facts: { error: 'it failed' } }
@@ -66,7 +74,7 @@ function endOf({ ends }: Plan): Ended {
 /** Targets whose work is to be seen: every beginning and every end is witnessed outside the store. */
 export function targetOf(world: World, worker: Worker): Execute {
   return (attempt) => {
-    const plan = planOf(world)
+    const plan = planOf(world, attempt.account !== null)
     const execution = world.witness.began(worker, attempt)
     world.history.note(`${worker.name} begins ${attempt.runId}#${attempt.fence}, ${plan.takesMs} ms, ends ${plan.ends}`)
     if (plan.takesMs > world.scenery.settings.leaseMs) world.history.count('fault: target slower than its lease')
@@ -78,7 +86,7 @@ export function targetOf(world: World, worker: Worker): Execute {
         world.witness.ended(execution, isWell)
         settle(resolve, reject, come)
       }
-      execution.finish = end('target ends', plan.ends === 'well', () => endOf(plan))
+      execution.finish = end('target ends', plan.ends === 'well' && plan.limit === undefined, () => endOf(plan))
       world.timeline.add(plan.takesMs, worker, 'target ends', execution.finish)
       onStop(attempt, () => {
         world.witness.stopped(execution, attempt.signal.reason)

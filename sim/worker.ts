@@ -1,6 +1,7 @@
 import { parseId } from '../src/core/id.ts'
 import { Engine } from '../src/engine/engine.ts'
 import { type EngineEvents, type EventName, Events } from '../src/engine/events.ts'
+import { accounts } from '../src/parts/admission/accounts/part.ts'
 import type { WorkerView } from '../src/store/views.ts'
 import { handlerKind } from '../src/targets/handler/kind.ts'
 import { Breach } from './invariants/breach.ts'
@@ -37,6 +38,7 @@ export class Worker extends Process {
       events: this.#events(world),
       coroner: { isDead: (view) => world.isProvenDead(view), endLeftovers: async () => 0 },
       settings: world.scenery.settings,
+      parts: world.hasAccounts ? [accounts] : [],
       name,
     })
   }

@@ -25,6 +25,7 @@ import { Worker, workerNumber } from './worker.ts'
 /** Everybody has so many turns after each step; by then nothing is under way but what this world lets happen. */
 const turnsAfterStep = 2
 const wholeEvery = 50
+const accountsEvery = 4
 /** A clock that was set further than this cannot be taken for a slow answer. */
 const plainJumpMs = 4_500
 const quickLookMs = 1_000
@@ -47,6 +48,8 @@ export class World {
   readonly witness: Witness
   readonly processes: Process[] = []
   readonly people: Process
+  /** Whether work names accounts here. In the other worlds all is as it was before there were any. */
+  readonly hasAccounts: boolean
   /** From here on nothing goes wrong any more, and what was to be done is done. */
   isCalm = false
   readonly #ground: Ground
@@ -56,6 +59,7 @@ export class World {
 
   constructor(seed: number, ground: Ground) {
     this.seed = seed
+    this.hasAccounts = seed % accountsEvery === accountsEvery - 2
     this.random = new Random(seed)
     this.timeline = new Timeline(this.random)
     this.scenery = sceneryOf(this.random)

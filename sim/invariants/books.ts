@@ -1,5 +1,6 @@
 import type { SqliteHandle } from '../../src/store/sqlite/driver.ts'
 import type { Change } from '../change-log.ts'
+import { Accounts } from './accounts.ts'
 import type { Deed } from './deed.ts'
 import { type Held, Holds } from './holds.ts'
 import { Occurrences } from './occurrences.ts'
@@ -13,6 +14,7 @@ import { judgeWhole } from './whole.ts'
 export class Books {
   readonly queues = new Queues()
   readonly holds = new Holds()
+  readonly accounts = new Accounts()
   readonly runs = new Runs(this.queues)
   readonly occurrences = new Occurrences(this.runs)
   readonly schedules = new Schedules(this.runs, this.occurrences)
@@ -26,6 +28,7 @@ export class Books {
     for (const change of deed.changes) {
       if (change.table === 'queue') this.queues.changed(change)
       this.holds.changed(change)
+      this.accounts.changed(change, this.holds)
     }
     const touched = this.runs.apply(deed)
     // An edit ends what the old timing brought, so the ledger is judged before the new timing is known.
@@ -53,6 +56,7 @@ export class Books {
 
   judgeWhole(now: number): void {
     judgeWhole(this.#handle, this, now)
+    this.accounts.judgeWhole(this.#handle, this.holds)
   }
 
   /** The wall clock was set, and shows this: what is measured by it means nothing across that instant. */

@@ -23,13 +23,14 @@ export class Holds {
 
   /** The holds on it, also those that have not begun, and those that have ended and are not removed yet. */
   on({ queue, needId, schedule, key }: Held): Rows['hold'][] {
-    const { kind = '', name = '' } = this.#needs.get(needId) ?? {}
+    const { kind = '', name = '', account = '' } = this.#needs.get(needId) ?? {}
     const subjects: Readonly<Record<string, readonly (string | null)[]>> = {
       namespace: [''],
       queue: [queue],
       kind: [kind, `${kind}/${name}`],
       schedule: [schedule],
       key: [key],
+      account: [account],
     }
     return [...this.#holds.values()].filter(({ scope, subject }) => subjects[scope]?.includes(subject))
   }
@@ -42,6 +43,21 @@ export class Holds {
   /** Whether a hold on a key is still to begin. */
   isKeyAhead(at: number): boolean {
     return [...this.#holds.values()].some(({ scope, from_at: from }) => scope === 'key' && from > at)
+  }
+
+  /** The block of an account that is in force. */
+  blockOf(account: string, at: number): Rows['hold'] | undefined {
+    return this.#ofAccount(account, 'account-blocked').find((hold) => isInForce(hold, at))
+  }
+
+  fullOf(account: string): Rows['hold'] | undefined {
+    return this.#ofAccount(account, 'account-full')[0]
+  }
+
+  #ofAccount(account: string, why: string): Rows['hold'][] {
+    return [...this.#holds.values()].filter(({ scope, subject, reason }) => {
+      return scope === 'account' && subject === account && reason === why
+    })
   }
 
   isStopped(at: number): boolean {

@@ -184,7 +184,8 @@ export class Runs {
 
   #count(run: RunRecord, { outcome }: Rows['attempt']): void {
     if (budgetUsing.includes(outcome)) run.attempts++
-    run.releases = outcome === 'released' ? run.releases + 1 : outcome === 'forced-stop' ? run.releases : 0
+    const isKept = outcome === 'forced-stop' || outcome === 'deferred'
+    run.releases = outcome === 'released' ? run.releases + 1 : isKept ? run.releases : 0
     if (run.releases < releasesInARowMax) return
     run.attempts++
     run.releases = 0
@@ -202,7 +203,9 @@ export class Runs {
       demand(lease?.worker_id === attempt.worker_id, 'I3 no outcome of a stale fence is recorded', told)
       const said =
         deed.verb === 'settle' ? (deed.args[0] as AttemptEnd[]).find((end) => isOf(end, attempt))?.outcome.kind : 'lost'
-      demand(said === attempt.outcome, 'I3 what is recorded is what was said', () => ({ ...told(), said }))
+      // A deferral that parks or fails the run is a failure, so that the time that it was deferred counts anew.
+      const isSpent = said === 'deferred' && attempt.outcome === 'failed'
+      demand(said === attempt.outcome || isSpent, 'I3 what is recorded is what was said', () => ({ ...told(), said }))
     }
   }
 

@@ -17,6 +17,7 @@ import { runNow } from '../../src/store/schedules/run-now.ts'
 import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'
 import { Breach } from '../invariants/breach.ts'
 import type { World } from '../world.ts'
+import { actOnAccount } from './accounts.ts'
 import { drawHold, stopped } from './holds.ts'
 import { drawQueueChange, queueNames } from './queues.ts'
 import { enqueueSome, type Keys } from './runs.ts'
@@ -76,10 +77,19 @@ export class People {
   }
 
   #act(): void {
+    if (this.#world.hasAccounts && this.#world.random.chance(0.08)) {
+      this.#world.history.count('act: account')
+      void this.#answered('account', actOnAccount(this.#world))
+      return
+    }
     const act = this.#world.random.weighted(this.#weights)
     this.#world.history.count(`act: ${act}`)
     this.#world.note(this.#world.people, act)
-    this.#do(act).catch((error: unknown) => {
+    void this.#answered(act, this.#do(act))
+  }
+
+  async #answered(act: string, done: Promise<unknown>): Promise<void> {
+    await done.catch((error: unknown) => {
       if (error instanceof BelfryError) return
       this.#world.broke(new Breach('people are answered in words', { act, error: String((error as Error).stack) }))
     })

@@ -4,6 +4,7 @@ import type { Enqueued, NewRun } from '../../src/store/port.ts'
 import type { Process } from '../process.ts'
 import { handlerNames } from '../worker.ts'
 import type { World } from '../world.ts'
+import { drawAccounts } from './accounts.ts'
 import { queueNames } from './queues.ts'
 
 /** The keys that were used before, with the run that each idempotency key was answered with. */
@@ -57,14 +58,17 @@ function drawKeyedRun(idempotencyKey: string): NewRun {
 }
 
 /** Work that waits for nobody but a free slot. */
-function drawWork({ random, clock }: World): NewRun {
+function drawWork(world: World): NewRun {
+  const { random, clock } = world
   // The payload says so too, so that the target knows how long it may take.
   const timeoutMs = random.chance(0.2) ? random.between(50, 3_000) : null
+  const account = world.hasAccounts ? drawAccounts(world) : {}
+  const options = { ...(timeoutMs !== null && { timeoutMs }), ...account }
   return {
     queue: random.pick(queueNames),
     target: { handler: random.pick(handlerNames) },
     payload: timeoutMs === null ? { some: 'work' } : { timeoutMs },
-    ...(timeoutMs !== null && { options: { timeoutMs } }),
+    ...(Object.keys(options).length > 0 && { options }),
     ...(random.chance(0.2) && { priority: random.between(-2, 200) }),
     ...(random.chance(0.1) && { deadline: clock.now() + random.between(10, 8_000) }),
     ...(random.chance(0.25) && { repeatable: false }),

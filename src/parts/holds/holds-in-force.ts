@@ -1,4 +1,4 @@
-import { type Hold, holdSubject, isInForce } from '../../core/hold.ts'
+import { type Hold, holdSubject, isInForce, isMomentary } from '../../core/hold.ts'
 import { holdLift, holdSentence, kernelHoldReasons } from '../../core/hold-reason.ts'
 import { about } from '../../operations/explain/words.ts'
 import { belfryCommand } from '../../operations/shell-words.ts'
@@ -33,10 +33,11 @@ export const holdsInForce: HealthCheck = {
   },
 }
 
-/** A paused queue is noted elsewhere, and a calendar closes every day. One without an end was not renewed. */
-function isUsual({ scope, reason, until }: Hold): boolean {
+/** A paused queue is noted elsewhere, an account may be full, and a calendar closes every day. One without an end was not renewed. */
+function isUsual(hold: Hold): boolean {
+  const { scope, reason, until } = hold
   const isPause = scope === 'queue' && reason === kernelHoldReasons.paused.code
-  return isPause || (reason === kernelHoldReasons.calendar.code && until !== null)
+  return isPause || isMomentary(hold) || (reason === kernelHoldReasons.calendar.code && until !== null)
 }
 
 function subjectOf({ scope, subject }: Hold): string {

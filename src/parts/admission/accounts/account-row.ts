@@ -46,7 +46,7 @@ export interface Account extends AccountRow {
 export interface Accounts {
   readonly now: number
   readonly byName: ReadonlyMap<string, Account>
-  /** The holds on accounts, and on the namespace because it is full. */
+  /** The holds on accounts, and on the namespace because it is full, that have not ended. After the clock was set back one of them may be ahead. */
   readonly holds: readonly Hold[]
 }
 
@@ -70,7 +70,7 @@ function* accountsBy({ ns }: StoreContext, statement: typeof findAccounts): Step
     return [row.name, { ...row, used: Number(used.get(row.name) ?? 0) }] as const
   })
   const now = use[0]?.now ?? 0
-  return { now, byName: new Map(byName), holds: holds.filter((hold) => isInForce(hold, now)) }
+  return { now, byName: new Map(byName), holds: holds.filter(({ until }) => until === null || until > now) }
 }
 
 /** How many more attempts may use it. */
@@ -79,9 +79,10 @@ export function roomIn({ spec, standing, used }: Account): number {
 }
 
 /** The hold that closes an account whatever room it has: a block, or a hold by a person. */
-export function closingHold({ holds }: Accounts, name: string): Hold | undefined {
-  return holds.find(({ scope, subject, reason }) => {
-    return scope === 'account' && subject === name && reason !== reasons['account-full'].code
+export function closingHold({ now, holds }: Accounts, name: string): Hold | undefined {
+  return holds.find((hold) => {
+    const isOnIt = hold.scope === 'account' && hold.subject === name
+    return isOnIt && hold.reason !== reasons['account-full'].code && isInForce(hold, now)
   })
 }
 

@@ -81,7 +81,9 @@ function* holdAs(context: StoreContext, { now, holds }: Accounts, lane: string, 
   const scope = lane === '' ? 'namespace' : 'account'
   const isOwn = ({ reason }: Hold) => (lane.includes(',') ? reason in reasons : reason.endsWith('-full'))
   const own = holds.filter((hold) => hold.scope === scope && hold.subject === lane && isOwn(hold))
-  const kept = own.find(({ reason, until }) => reason === wanted?.reason && until === wanted.until)
+  const kept = own.find((hold) => {
+    return hold.reason === wanted?.reason && hold.until === wanted.until && hold.from <= now
+  })
   for (const hold of own) if (hold !== kept) yield* run(deleteHold, parseId('hold', hold.id) as number)
   if (wanted === null || kept !== undefined) return
   const { until, note } = wanted

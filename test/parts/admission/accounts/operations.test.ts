@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { toolsFor } from '../../../../src/doors/mcp/tools.ts'
 import { tokenOperations } from '../../../../src/operations/token/noun.ts'
+import { reserve } from '../../../../src/parts/admission/accounts/reserve-account.ts'
 import { onPorch } from '../../../doors/http/porch.ts'
 import { call, modelAt, wholeOf } from '../../../doors/mcp/model.ts'
 import { atDesk, errorOf, problemsIn, startAt, verbsAt } from '../../../operations/desk.ts'
@@ -11,7 +12,7 @@ const iso = (at: number) => new Date(at).toISOString()
 
 describe('the verbs of an account', () => {
   const desk = atDesk()
-  const { accounts, runs, schedules, holds, config } = verbsAt(() => desk().context)
+  const { accounts, runs, schedules, holds, config, store } = verbsAt(() => desk().context)
 
   it('put creates and changes: what is not given stays, and null removes it', async () => {
     const headroom = { at: 0.8, priority: 50 }
@@ -114,6 +115,19 @@ describe('the verbs of an account', () => {
       code: 'conflict',
       details: { by: expect.arrayContaining(['schedule s']) },
     })
+  })
+
+  it('an account at its ceiling is nothing to note, and a blocked one is', async () => {
+    await accounts.put('max', { maxConcurrent: 1 })
+    await runs.enqueue({ target: { handler: 'h' }, account: 'max' })
+    const [lease] = await desk().lease()
+    const { runId = '', fence = 0 } = lease ?? {}
+    await desk().store.do(reserve, { runId, fence, accounts: ['max'], isReserving: false })
+    expect(await holds.list({})).toMatchObject([{ reason: 'account-full' }])
+    const noted = async () => (await store.doctor({})).checks.find(({ check }) => check === 'holds')?.says
+    expect(await noted()).toBe('No hold keeps work from starting.')
+    await accounts.block('max', { reason: 'unpaid' })
+    expect(await noted()).toBe('1 hold in force: account:max.')
   })
 
   it('a config file makes accounts before what names them, manages them, and deletes only what is free', async () => {
