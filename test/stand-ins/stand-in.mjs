@@ -7,7 +7,7 @@
  *   flood:MB       lines that mean nothing            half      the last line is cut in the middle
  *   invalid        bytes that are no UTF-8            child     a grandchild that holds the pipes and ignores TERM; child:calm obeys it
  *   deaf           ignore TERM                        missing   the session to resume is gone
- *   slow           print the first line, and wait
+ *   slow           print the first line, and wait     murmur    complain for ever after the last line
  *
  * Words after ` | ` are for the next attempt. STAND_IN_LOG names a file that gets a line for each start: arguments, stdin, pid and environment.
  */
@@ -65,5 +65,6 @@ for (const [index, line] of rest.entries()) {
   const isCut = has('half') && index === rest.length - 1
   await write(isCut ? line.slice(0, Math.floor(line.length / 2)) : line)
 }
+if (has('murmur')) setInterval(() => process.stderr.write('still here\n'), 20)
 if (word('hang') === 'end') await forEver()
 process.exit(Number(word('exit') ?? 0))

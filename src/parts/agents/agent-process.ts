@@ -124,9 +124,11 @@ class Watch {
     this.#look(unfinished)
   }
 
+  /** A warning at the beginning is no first line, and one after the final message is no work. */
   complained(text: string): void {
-    // A warning at the beginning is no first line.
-    if (this.hasSpoken || this.#asks(text)) this.#look(text.slice(text.lastIndexOf('\n') + 1))
+    const unfinished = text.slice(text.lastIndexOf('\n') + 1)
+    if (this.#reader.facts.isDone || !(this.hasSpoken || this.#asks(unfinished))) return
+    this.#look(unfinished)
   }
 
   close(): void {

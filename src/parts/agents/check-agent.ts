@@ -73,7 +73,16 @@ async function seenLive(profile: AgentProfile, store: Store): Promise<NonNullabl
 /** What the result of a run calls a fact. */
 const factNames: Readonly<Record<string, string>> = { session: 'sessionId', final: 'text', cost: 'money' }
 /** Facts that not every answer has. */
-const occasional: readonly string[] = ['done', 'say', 'tools', 'denials', 'utilisation', 'tokensCached']
+const occasional: readonly string[] = [
+  'done',
+  'say',
+  'tools',
+  'denials',
+  'utilisation',
+  'window',
+  'reset',
+  'tokensCached',
+]
 
 function promised({ read }: AgentProfile): string[] {
   return readNames.filter((name) => read[name] !== undefined && !occasional.includes(name))

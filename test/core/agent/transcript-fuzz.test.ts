@@ -4,8 +4,7 @@ import type { AgentProfile } from '../../../src/parts/agents/profile-form.ts'
 import { fixture, fixtureNames, judged, shipped } from './fixtures.ts'
 
 const profiles = await shipped()
-/** `BELFRY_LONG=1` plays ten thousand. */
-const numRuns = process.env.BELFRY_LONG === '1' ? 10_000 : 2_500
+const numRuns = 10_000
 
 const noise = fc.constantFrom(
   '\0',

@@ -147,7 +147,7 @@ describe('an agent that misbehaves', () => {
 
   it('by not ending after its answer is ended with all its children, and judged by the answer', async () => {
     const scene = await playAgents()
-    const { run } = await played(scene, scene.target('claude', 'hang:end child deaf'))
+    const { run } = await played(scene, scene.target('claude', 'hang:end child deaf murmur'))
     expect(run).toMatchObject(answer)
     expect(run.result?.value).toMatchObject({ lingered: true })
     await vanished(...scene.starts().map(({ pid }) => pid), ...scene.children())

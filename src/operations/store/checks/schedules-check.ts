@@ -86,13 +86,17 @@ export const handlers: HealthCheck = {
 
 function unknown(active: readonly ScheduleHealth[], hostless: readonly Finding[], { kinds }: Inspection): Seen {
   const says = 'No worker is alive, so it is not known which handlers exist.'
-  const named = active.filter(({ spec }) => {
+  const laneKind = ({ spec }: ScheduleHealth) => {
     const answer = needOf(spec?.target)
-    return 'need' in answer && answer.need?.name !== undefined
-  })
+    return 'need' in answer && answer.need?.name !== undefined ? [answer.need.kind] : []
+  }
+  const named = active.filter((schedule) => laneKind(schedule).length > 0)
   const [one] = named
   if (one === undefined) return { says, findings: hostless }
-  const many = named.length === 1 ? `Schedule ${one.name} names a handler` : `${named.length} schedules name handlers`
+  const [first, ...others] = new Set(named.flatMap(laneKind))
+  const called = kinds.find(({ name }) => name === first)?.called ?? `the ${first}`
+  const plurals = [first, ...others].map((kind) => `${kind}s`).join(' or ')
+  const many = named.length === 1 ? `Schedule ${one.name} names ${called}` : `${named.length} schedules name ${plurals}`
   const found = note(
     'handlers',
     `${many}, and no worker is alive that could have it.`,
