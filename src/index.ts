@@ -202,6 +202,7 @@ export class Belfry {
       coroner: coronerBy(clock),
       settings,
       parts,
+      halt: opening.halt,
       ...onlyGiven({ name }),
     })
   }

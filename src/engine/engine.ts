@@ -4,6 +4,7 @@ import { BelfryError } from '../core/error.ts'
 import type { Store } from '../store/port.ts'
 import type { Events } from './events.ts'
 import type { Executors } from './execute-run.ts'
+import type { HaltOptions } from './halt.ts'
 import type { EnginePart } from './part.ts'
 import type { Coroner } from './reclaim-tick.ts'
 import { type EngineSettings, settingsOf } from './settings.ts'
@@ -12,6 +13,7 @@ import { type StartOptions, Worker } from './worker.ts'
 
 export type { Executors } from './execute-run.ts'
 export type { Coroner } from './reclaim-tick.ts'
+export type { HaltOptions } from './halt.ts'
 export type { EngineSettings } from './settings.ts'
 export type { StartOptions } from './worker.ts'
 
@@ -25,6 +27,8 @@ export interface EngineOptions {
   readonly parts?: readonly EnginePart[]
   /** The worker's name for people. */
   readonly name?: string
+  /** What keeps it from starting anything, whatever the store says. */
+  readonly halt?: HaltOptions
   /** For tests and the simulator. */
   readonly signal?: Signal
 }

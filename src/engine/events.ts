@@ -96,6 +96,9 @@ export interface KernelEvents {
   /** A request could not be answered, or a webhook not be checked, for a reason that only the operator may see. */
   'door.failed': { readonly error: Error }
   'worker.started': { readonly workerId: string; readonly slots: number | null }
+  /** It fires and leases nothing, because its process or its machine is stopped. */
+  'worker.halted': { readonly workerId: string; readonly reason: string }
+  'worker.resumed': { readonly workerId: string }
   'worker.stopping': { readonly workerId: string; readonly running: number }
   'worker.waiting': { readonly workerId: string; readonly running: number; readonly graceMs: number }
   'worker.stopped': { readonly workerId: string; readonly forced: number }

@@ -13,6 +13,7 @@ import type { EngineOptions } from './engine.ts'
 import type { EngineContext } from './engine-context.ts'
 import { execute, releasedEnd, tellStarted } from './execute-run.ts'
 import { Firer } from './firer.ts'
+import { Halt } from './halt.ts'
 import { renewTick, stopTick, trustTick } from './heartbeat.ts'
 import { type Holding, Holdings } from './leases/holdings.ts'
 import { Lessor } from './leases/lessor.ts'
@@ -41,7 +42,7 @@ export interface WorkerOptions extends EngineOptions {
   readonly start: StartOptions
 }
 
-type LoopName = 'fire' | 'lease' | 'renew' | 'trust' | 'cancel' | 'reclaim' | 'duties' | 'beat' | 'hear'
+type LoopName = 'halt' | 'fire' | 'lease' | 'renew' | 'trust' | 'cancel' | 'reclaim' | 'duties' | 'beat' | 'hear'
 
 /** How long the report of its stop may take. */
 const goodbyeMsMax = 5_000
@@ -60,6 +61,7 @@ export class Worker {
   readonly #patience: Grace
   readonly #beginners: Beginners
   readonly #concluders: Concluders
+  readonly #halt: Halt
   readonly #loops: Readonly<Record<LoopName, Loop>>
   /** The ids of this worker's leases; the last one is its current id. */
   readonly #ids: string[] = []
@@ -80,6 +82,7 @@ export class Worker {
     )
     this.#concluders = concludersOf(parts)
     this.#context = { store, clock, events, signal, settings, holdings: new Holdings(), executors }
+    this.#halt = new Halt({ ...options.halt, changed: (reason) => this.#halted(reason) })
     this.#outage = new Outage(this.#context)
     this.#watch = new ClockWatch(settings)
     const workerId = () => this.id
@@ -91,7 +94,7 @@ export class Worker {
       leaving: () => (store.keepsOrder && this.#isAlone ? this.#settler.inWriting : 0),
       endsTold: () => this.#settler.underWay,
       workerId,
-      isOpen: () => this.#isLeasing,
+      isOpen: () => this.#mayBegin,
       can: () => this.#can(),
       begin: (lease, trustedUntil) => this.#begin(lease, trustedUntil),
     })
@@ -116,9 +119,15 @@ export class Worker {
     return this.#ids.at(-1) ?? ''
   }
 
+  /** Whether it may fire and lease: it is not stopping, and neither its process nor its machine is stopped. */
+  get #mayBegin(): boolean {
+    return this.#isLeasing && this.#halt.reason === null
+  }
+
   async start(): Promise<void> {
     const { store, events } = this.#context
     const { start } = this.options
+    await this.#halt.begin()
     await this.#register()
     await this.#recover()
     this.#unlisten = store.listen(
@@ -128,6 +137,7 @@ export class Worker {
     this.#settler.start()
     for (const loop of Object.values(this.#loops)) loop.start()
     events.tell('worker.started', { workerId: this.id, slots: start.slots ?? null })
+    if (this.#halt.reason !== null) this.#halted(this.#halt.reason)
   }
 
   /** A worker that fails to start reports its stop, because it is registered by now. */
@@ -194,20 +204,9 @@ export class Worker {
     while (this.#isLeasing) {
       const { now, nextAt } = await store.look(workAhead, this.#can())
       if (nextAt === null || clock.monotonic() + nextAt - now > endsAt) return
-      await this.#sleep(nextAt - now)
+      await atMost(clock, nextAt - now, this.stopped)
       await this.quiet()
     }
-  }
-
-  /** A timer that outlived the worker would keep its process alive. */
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#context.clock.after(ms, resolve)
-      void this.stopped.then(() => {
-        cancel()
-        resolve()
-      })
-    })
   }
 
   #makeLoops(): Readonly<Record<LoopName, Loop>> {
@@ -220,8 +219,9 @@ export class Worker {
     const reclaiming = { context, watch: this.#watch, coroner: this.options.coroner, workerId, jumped, met }
     const firer = new Firer({ context, watch: this.#watch, jumped })
     return {
+      halt: this.#loop('halt', () => this.#halt.tick()),
       fire: this.#loop('fire', async () => this.#hearing.atMost(await firer.tick())),
-      lease: this.#loop('lease', async () => this.#hearing.atMost(await this.#lessor.tick())),
+      lease: this.#loop('lease', async () => (this.#mayBegin ? this.#hearing.atMost(await this.#lessor.tick()) : null)),
       renew: this.#loop('renew', () => renewTick(context)),
       trust: this.#loop('trust', async () => trustTick(context)),
       cancel: this.#loop('cancel', () => stopTick(context, this.#ids)),
@@ -239,11 +239,19 @@ export class Worker {
       clock,
       failed: (...told) => this.#outage.failed(...told),
       tick: async () => {
+        if ((name === 'fire' || name === 'lease') && !this.#mayBegin) return null
         const waitMs = await tick()
         this.#outage.answered(name)
         return waitMs
       },
     })
+  }
+
+  #halted(reason: string | null): void {
+    const { events } = this.#context
+    if (reason === null) events.tell('worker.resumed', { workerId: this.id })
+    else events.tell('worker.halted', { workerId: this.id, reason })
+    for (const loop of [this.#loops.fire, this.#loops.lease, this.#loops.beat]) loop.wake()
   }
 
   #heard({ what, queues }: Wake): void {
@@ -273,10 +281,11 @@ export class Worker {
     return capabilitiesOf(lanes)
   }
 
-  /** What other processes know of this worker, including its queues: runs of other queues wait for other workers. */
+  /** What other processes know of this worker, including its queues: runs of other queues wait for other workers. A halted one executes nothing. */
   #offer(): Capabilities {
     const { queues } = this.options.start
-    return { ...this.#can(), ...(queues === undefined ? {} : { queues }) }
+    const can = this.#halt.reason === null ? this.#can() : { kinds: [] }
+    return { ...can, ...(queues === undefined ? {} : { queues }) }
   }
 
   async #register(): Promise<void> {
@@ -288,6 +297,7 @@ export class Worker {
       host: hostname(),
       can: this.#offer(),
       beatMs: settings.beatMs,
+      halted: this.#halt.reason,
       ...(start.slots === undefined ? {} : { slots: start.slots }),
       ...(identity === null ? {} : { process: identity }),
     })
@@ -300,7 +310,7 @@ export class Worker {
     const before = JSON.stringify(this.#can())
     for (const { refresh } of this.options.executors.values()) await refresh?.()
     if (JSON.stringify(this.#can()) !== before) this.#loops.lease.wake()
-    const { unknown } = await store.beat([this.id], { can: this.#offer() })
+    const { unknown } = await store.beat([this.id], { can: this.#offer(), halted: this.#halt.reason })
     if (unknown.length > 0) await this.#register()
     return settings.beatMs
   }
@@ -332,7 +342,7 @@ export class Worker {
     const { lease, trustedUntil } = holding
     // The worker was stopped during the lease: nothing has begun, so the run is released untouched. Or the answer took so long
     // that another worker may have the run by now.
-    if (!this.#isLeasing || now >= trustedUntil) return releasedEnd(lease)
+    if (!this.#mayBegin || now >= trustedUntil) return releasedEnd(lease)
     try {
       const isAsked = this.#beginners.some(({ concerns }) => concerns?.(lease) !== false)
       const end = isAsked ? this.#askThenExecute(holding) : this.#execute(holding)
@@ -355,7 +365,7 @@ export class Worker {
     this.#lessor.asked(queue)
     const end = await endBeforeStart(this.#context, holding, this.#beginners)
     if (this.#lessor.answered(queue, { isDeferred: end?.outcome.kind === 'deferred' })) this.#loops.lease.wake()
-    return end ?? (this.#isLeasing ? this.#execute(holding) : releasedEnd(holding.lease))
+    return end ?? (this.#mayBegin ? this.#execute(holding) : releasedEnd(holding.lease))
   }
 
   #defect({ runId, fence, scheduleId }: Lease, error: unknown): AttemptEnd {

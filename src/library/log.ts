@@ -125,6 +125,11 @@ const kernelLines: EventLines<keyof KernelEvents> = {
     level: 'info',
     say: ({ workerId, slots }) => `Worker ${workerId} started${slots === null ? '' : ` with ${slots} slots`}.`,
   },
+  'worker.halted': {
+    level: 'warn',
+    say: ({ workerId, reason }) => `Worker ${workerId} fires and leases nothing: ${reason.replace(/\.$/, '')}.`,
+  },
+  'worker.resumed': { level: 'warn', say: ({ workerId }) => `Worker ${workerId} fires and leases again.` },
   'worker.stopping': {
     level: 'info',
     say: ({ workerId, running }) => `Worker ${workerId} is stopping; ${running} still running may finish.`,

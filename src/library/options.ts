@@ -1,10 +1,11 @@
-import { resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { Clock } from '../core/clock.ts'
 import { cron } from '../core/cron/cron.ts'
 import { CronError } from '../core/cron/cron-error.ts'
 import { isRecord } from '../core/json/record.ts'
 import { storeUrlProblem } from '../core/store-url.ts'
+import type { HaltOptions } from '../engine/engine.ts'
 import { read } from '../operations/input/read-input.ts'
 import { type Problem, refuse } from '../operations/input/refuse-input.ts'
 import { noted } from '../operations/schema/schema-note.ts'
@@ -89,10 +90,13 @@ export interface Opening extends Omit<z.output<typeof openInput>, 'store' | 'sec
   /** The zone of a cron that names none. */
   readonly zone: string
   readonly defaultMaxConcurrent: number
+  /** What keeps a worker of this process from starting anything. */
+  readonly halt: HaltOptions
 }
 
 const storeFileDefault = './.belfry/belfry.db'
 const secretsFolderDefault = './.belfry/secrets'
+const stopFileDefault = './.belfry/STOP'
 const maxConcurrentDefault = 5
 
 /** Reads the options and the environment. */
@@ -107,6 +111,10 @@ export function openingOf(options: unknown, environment: Environment): Opening {
     publicUrl: value.publicUrl ?? publicUrlOf(environment.BELFRY_PUBLIC_URL, problems),
     zone: zoneOf(environment.BELFRY_ZONE, problems),
     defaultMaxConcurrent: ceilingOf(environment.BELFRY_MAX_CONCURRENT, problems),
+    halt: {
+      disabled: disabledBy(environment.BELFRY_DISABLED, problems),
+      stopFile: resolve(environment.BELFRY_STOP_FILE || stopFileOf(value.store)),
+    },
   }
   refuse('The environment', problems)
   return opening
@@ -123,6 +131,21 @@ function givenOptions(options: unknown): z.output<typeof openInput> {
   refuse('Belfry.open', problems)
   networkGuard(value.network ?? {})
   return value as z.output<typeof openInput>
+}
+
+function disabledBy(given: string | undefined, problems: Problem[]): string | undefined {
+  if (given === undefined || given === '' || given === '0') return undefined
+  if (given !== '1') {
+    const problem = `is ${JSON.stringify(given.slice(0, 60))}`
+    problems.push({ field: 'BELFRY_DISABLED', problem, expected: '1, or nothing' })
+  }
+  return 'BELFRY_DISABLED=1'
+}
+
+/** Beside the store where it lies in a folder of Belfry, else in that folder of the working directory. */
+function stopFileOf(store = ''): string {
+  const [, file] = /^sqlite:(.+)$/s.exec(store) ?? []
+  return file !== undefined && basename(dirname(file)) === '.belfry' ? join(dirname(file), 'STOP') : stopFileDefault
 }
 
 function zoneOf(given: string | undefined, problems: Problem[]): string {

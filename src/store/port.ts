@@ -34,6 +34,8 @@ export interface BeatOptions {
   /** Their processes are gone without stopping properly; they count as stopped. */
   readonly died?: boolean
   readonly can?: Capabilities
+  /** Why they start nothing; absent: they do. */
+  readonly halted?: string | null
 }
 
 /**
@@ -321,6 +323,8 @@ export interface NewWorker {
   readonly can: Capabilities
   readonly slots?: number
   readonly beatMs: number
+  /** Why it starts nothing. */
+  readonly halted?: string | null
   /** Proves a local worker dead: pid and its start time, in one boot and one pid namespace. */
   readonly process?: {
     readonly pid: number

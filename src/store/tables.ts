@@ -180,6 +180,7 @@ export const tables = {
     ...all(nullable(text), 'pidStartedAt', 'bootId', 'pidNamespace'),
     can: json<Capabilities>(),
     ...all(nullable(big), 'stoppedAt', 'diedAt'),
+    halted: nullable(text),
     isHost: flag,
     lost: nullable(json<LostRuns>()),
   }),

@@ -199,6 +199,8 @@ export interface WorkerView {
   readonly stoppedAt: number | null
   /** When it was found dead, if it did not stop by itself. */
   readonly diedAt: number | null
+  /** Why it starts nothing though it is alive; null where it does. */
+  readonly halted: string | null
   /** What was reclaimed from it; null where nothing was. */
   readonly lost: LostRuns | null
   readonly process: {

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { type Coroner, Engine, type EngineSettings } from '../../src/engine/engine.ts'
 import { type EngineEvents, type EventName, Events } from '../../src/engine/events.ts'
 import type { Executor } from '../../src/engine/execute-run.ts'
+import type { HaltOptions } from '../../src/engine/halt.ts'
 import { turnOfTheEventLoop } from '../../src/engine/loop.ts'
 import type { EnginePart } from '../../src/engine/part.ts'
 import type { Signal, SignalName } from '../../src/engine/signals.ts'
@@ -38,6 +39,7 @@ export interface StageOptions {
   readonly coroner?: Partial<Coroner>
   readonly maxConcurrent?: number
   readonly parts?: readonly EnginePart[]
+  readonly halt?: HaltOptions
 }
 
 function kindNamed(name: string): Executor['kind'] {
@@ -61,7 +63,7 @@ export class Stage {
   readonly #waiting = new Set<() => void>()
   readonly #signals: SignalName[] = []
 
-  constructor(store: Store, { clock = systemClock, settings, coroner, parts = [] }: StageOptions) {
+  constructor(store: Store, { clock = systemClock, settings, coroner, parts = [], halt = {} }: StageOptions) {
     this.store = store
     this.clock = clock
     for (const name of eventNames) {
@@ -78,6 +80,7 @@ export class Stage {
       coroner: { isDead: () => false, endLeftovers: async () => 0, ...coroner },
       signal: this.#signal,
       parts,
+      halt,
       settings: { leaveAfterMs: 200, ...settings },
     })
   }

@@ -56,6 +56,8 @@ const samples: Omit<EngineEvents, 'note.found'> = {
   'guard.failed': { ...attempt, guard: 'until', reason: 'exit code 2' },
   'door.failed': { error },
   'worker.started': { workerId: 'w-11', slots: 5 },
+  'worker.halted': { workerId: 'w-11', reason: '/srv/.belfry/STOP: Incident 4711.' },
+  'worker.resumed': { workerId: 'w-11' },
   'worker.stopping': { workerId: 'w-11', running: 1 },
   'worker.waiting': { workerId: 'w-11', running: 1, graceMs: 600_000 },
   'worker.stopped': { workerId: 'w-11', forced: 1 },

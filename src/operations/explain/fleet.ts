@@ -145,9 +145,10 @@ const offersMax = 8
 
 /** What the live workers can execute, to show which one is missing. */
 function offers(live: readonly WorkerView[]): string {
+  const halted = live.find((worker) => worker.halted !== null)
   const found = [...new Set(live.flatMap(({ can }) => offersOf(can)))]
   const shown = found.slice(0, offersMax).join(', ')
-  if (found.length === 0) return 'they can execute nothing'
+  if (found.length === 0) return halted === undefined ? 'they can execute nothing' : `stopped by ${halted.halted}`
   return `they have ${shown}${found.length > offersMax ? ` and ${found.length - offersMax} more` : ''}`
 }
 

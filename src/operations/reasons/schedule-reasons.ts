@@ -71,7 +71,12 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     unblocks: 'Nothing to do; if no worker is alive, start one.',
     tone: 'well',
     sentence(facts) {
-      const due = isAlone(facts) ? 'Its occurrence is due, and no worker is alive.' : this.says
+      const halted = haltOf(facts)
+      const due = isAlone(facts)
+        ? 'Its occurrence is due, and no worker is alive.'
+        : halted === null
+          ? this.says
+          : `Its occurrence is due, and no worker fires it: ${halted}.`
       const failures = failuresOf(facts)
       return failures === null ? due : `${due} But ${failures}.`
     },
@@ -81,8 +86,11 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     says: 'It has been due for a minute or longer, and no worker has fired it.',
     unblocks: 'Start a worker; if one is alive, find out why it does not fire.',
     tone: 'wrong',
-    sentence({ fleet: { live } }) {
+    sentence(facts) {
+      const { live } = facts.fleet
+      const halted = haltOf(facts)
       if (live.length === 0) return 'It is overdue, and no worker is alive.'
+      if (halted !== null) return `It is overdue, and no worker fires it: ${halted}.`
       return `It is overdue, and ${plural(live.length, 'live worker has', 'live workers have')} not fired it.`
     },
     ways: (facts) =>
@@ -200,6 +208,11 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
 
 function isAlone({ fleet: { live } }: ScheduleFacts): boolean {
   return live.length === 0
+}
+
+/** Why no live worker starts anything; null where one does, or none is alive. */
+function haltOf({ fleet: { live } }: ScheduleFacts): string | null {
+  return live.length > 0 && live.every(({ halted }) => halted !== null) ? (live[0]?.halted ?? null) : null
 }
 
 function resume({ spec: { name } }: ScheduleView): Unblock {

@@ -101,6 +101,7 @@ const workerSaid = noted(
         beatMs: count('The time between heartbeats, in ms.'),
         stoppedAt: instantOutput('When it stopped cleanly; null while it runs, and when it died.').nullable(),
         diedAt: instantOutput('When another process found it dead; its last heartbeat is beatAt.').nullable(),
+        halted: text('Why it fires and leases nothing though it is alive; null: it does.').nullable(),
         lost: lostSaid.nullable().describe('The runs that were reclaimed from it; null: none.'),
         process: processSaid.nullable().describe('Its process, where the operating system reports it.'),
         isLive: flag(

@@ -24,7 +24,11 @@ export const workersShown: Listing<readonly Worker[], Worker> = {
       .join('\n') || null,
 }
 
-function lifeOf({ isLive, isDead, beatAt, stoppedAt }: Worker, { now, paint, relative, howLong }: Sheet): string {
+function lifeOf(
+  { isLive, isDead, beatAt, stoppedAt, halted }: Worker,
+  { now, paint, relative, howLong }: Sheet,
+): string {
+  if (isLive && halted !== null) return paint.yellow(`starts nothing: ${plainText(halted)}`)
   if (isLive) return paint.green('alive')
   if (isDead) return paint.red(`dead, last heartbeat ${relative(beatAt)}`)
   if (stoppedAt !== null) return paint.dim(`stopped ${relative(stoppedAt)}`)

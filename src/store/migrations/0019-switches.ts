@@ -12,6 +12,8 @@ export const switches: Migration = {
     `alter table belfry.token add column caller {text} not null default 'person'`,
     // Null in lines of older programs, whose callers were persons.
     'alter table belfry.audit add column caller {text}',
+    // Why a worker that is alive starts nothing.
+    'alter table belfry.worker add column halted {text}',
     'alter table belfry.lease add column release_requested_at bigint',
     'alter table belfry.lease add column release_reason {text}',
     'create index lease_release on belfry.lease (worker_id) where release_requested_at is not null',

@@ -59,7 +59,19 @@ function placeOf(after: string): number {
 }
 
 const shown = tables.worker.only(
-  ...(['name', 'host', 'can', 'slots', 'startedAt', 'beatAt', 'beatMs', 'stoppedAt', 'diedAt', 'lost'] as const),
+  ...([
+    'name',
+    'host',
+    'can',
+    'slots',
+    'startedAt',
+    'beatAt',
+    'beatMs',
+    'stoppedAt',
+    'diedAt',
+    'halted',
+    'lost',
+  ] as const),
   ...(['pid', 'pidStartedAt', 'bootId', 'pidNamespace'] as const),
 )
 

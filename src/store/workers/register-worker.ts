@@ -15,13 +15,15 @@ const insertWorker = both('worker insert', fresh.insertOne())
 const beatWorkers = dialects('worker beat', {
   sqlite: `update belfry.worker set beat_at = case when stopped_at is null and $6 = 0 then $3 else beat_at end,
       stopped_at = case when $4 = 1 then coalesce(stopped_at, $3) else stopped_at end, can = coalesce($5, can),
-      died_at = case when $6 = 1 and stopped_at is null then $3 else died_at end
+      died_at = case when $6 = 1 and stopped_at is null then $3 else died_at end,
+      halted = case when $4 = 1 then halted else $7 end
     where id = $1 and ns = $2 returning id`,
   postgres: `update belfry.worker w set beat_at = case when w.stopped_at is null and i.died = 0 then i.now else w.beat_at end,
       stopped_at = case when i.stopped = 1 then coalesce(w.stopped_at, i.now) else w.stopped_at end,
-      can = coalesce(i.can, w.can), died_at = case when i.died = 1 and w.stopped_at is null then i.now else w.died_at end
-    from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[], $5::text[], $6::int[])
-      as i (id, ns, now, stopped, can, died)
+      can = coalesce(i.can, w.can), died_at = case when i.died = 1 and w.stopped_at is null then i.now else w.died_at end,
+      halted = case when i.stopped = 1 then w.halted else i.halted end
+    from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[], $5::text[], $6::int[], $7::text[])
+      as i (id, ns, now, stopped, can, died, halted)
     where w.id = i.id and w.ns = i.ns returning w.id`,
 })
 
@@ -30,7 +32,7 @@ const pidMax = 2 ** 31 - 1
 
 /** Registers a process as a worker. Its id is new with every start, so a dead one is never mistaken for it. */
 export function* registerWorker(context: StoreContext, worker: NewWorker): Step<string> {
-  const { name, host, can, slots, beatMs, process } = worker
+  const { name, host, can, slots, beatMs, halted = null, process } = worker
   checkText(name, 'name', nameLengthMax)
   checkText(host, 'host', nameLengthMax)
   checkInteger(beatMs, 'beatMs', 1, beatMsMax)
@@ -40,7 +42,7 @@ export function* registerWorker(context: StoreContext, worker: NewWorker): Step<
   const now = yield* clockNow()
   const [id] = (yield* freshIds(1)) as [number]
   const { pid = null, startedAt: pidStartedAt = null, bootId = null, pidNamespace = null } = process ?? {}
-  const known = { pid, pidStartedAt, bootId, pidNamespace, can, slots: slots ?? null }
+  const known = { pid, pidStartedAt, bootId, pidNamespace, can, slots: slots ?? null, halted }
   const times = { startedAt: now, beatAt: now, beatMs }
   yield* one(insertWorker, ...fresh.tuple({ id, ns: context.ns, name, host, ...known, ...times }))
   return formatId('worker', id)
@@ -57,14 +59,14 @@ function checkProcess(process: NonNullable<NewWorker['process']>): void {
 export function* beat(
   context: StoreContext,
   workerIds: readonly string[],
-  { stopped = false, died = false, can }: BeatOptions = {},
+  { stopped = false, died = false, can, halted = null }: BeatOptions = {},
 ): Step<{ unknown: string[] }> {
   const ids = [...new Set(workerIds)].map((text) => workerIdOf(text, 'workerIds'))
   const canText = can === undefined ? null : jsonText(can, 'can')
   const now = yield* clockNow()
   const rows = yield* each<{ id: number }>(
     beatWorkers,
-    ids.map((id) => [id, context.ns, now, stopped || died ? 1 : 0, canText, died ? 1 : 0]),
+    ids.map((id) => [id, context.ns, now, stopped || died ? 1 : 0, canText, died ? 1 : 0, halted]),
   )
   const known = new Set(rows.map(({ id }) => id))
   return { unknown: ids.filter((id) => !known.has(id)).map((id) => formatId('worker', id)) }
