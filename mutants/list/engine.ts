@@ -35,7 +35,7 @@ export const engine: readonly Mutant[] = [
       ['Lessor.#granted', 'while (clock.monotonic() < trustedUntil', 'while (clock.now() < trustedUntil'],
       ['renewTick', 'const startedAt = clock.monotonic()', 'const startedAt = clock.now()'],
       ['trustTick', 'const now = clock.monotonic()', 'const now = clock.now()'],
-      ['Worker.#carryOut', 'now >= trustedUntil', 'this.#context.clock.now() >= trustedUntil'],
+      ['Worker.#mayExecute', 'now < trustedUntil', 'now > 0 && this.#context.clock.now() < trustedUntil'],
     ],
     suites: ['test/engine/heartbeat.test.ts'],
   },
@@ -86,7 +86,7 @@ export const engine: readonly Mutant[] = [
   {
     id: 'late-lease-is-begun',
     hazard: 'A run is begun though the answer to its lease took so long that somebody else may have it.',
-    edits: [['Worker.#carryOut', 'if (!this.#isLeasing || now >= trustedUntil)', 'if (!this.#isLeasing || now < 0)']],
+    edits: [['Worker.#mayExecute', '&& now < trustedUntil', '']],
     suites: ['test/engine/stopping.test.ts'],
   },
   {

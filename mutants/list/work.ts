@@ -43,7 +43,7 @@ export const work: readonly Mutant[] = [
   {
     id: 'guard-asked-too-late',
     hazard: 'A run starts although a part refused it.',
-    edits: [['Worker.#askThenExecute', 'return end ??', 'return (end && null) ??']],
+    edits: [['Worker.#askThenExecute', 'if (end !== null) return end', '']],
     suites: ['test/engine/begin.test.ts'],
   },
   {

@@ -1,5 +1,6 @@
 import { formatDuration } from '../core/duration.ts'
 import { BelfryError } from '../core/error.ts'
+import { type Capabilities, capabilitiesOf } from '../core/queue/plan-leases.ts'
 import { reasonText } from '../core/reason-text.ts'
 import { answeredJson, type Expectation, outcomeOf, type RateLimited } from '../core/run/expect.ts'
 import { overCap, type Usage, usageProblem, usageSum } from '../core/run/usage.ts'
@@ -22,6 +23,15 @@ export interface Executor extends KindExecutor {
 
 /** The executors of this process, by kind. */
 export type Executors = ReadonlyMap<string, Executor>
+
+/** What these executors can execute. */
+export function lanesOf(executors: Executors): Capabilities {
+  const lanes = [...executors].flatMap(([kind, { execute, named = new Map<string, Execute>() }]) => [
+    ...(execute === undefined ? [] : [{ kind }]),
+    ...Array.from(named.keys(), (name) => ({ kind, name })),
+  ])
+  return capabilitiesOf(lanes)
+}
 
 /** The stored options of a run that its executor uses. */
 interface RunOptions {

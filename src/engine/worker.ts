@@ -1,17 +1,16 @@
 import { hostname } from 'node:os'
-import { type Capabilities, capabilitiesOf } from '../core/queue/plan-leases.ts'
+import type { Capabilities } from '../core/queue/plan-leases.ts'
 import type { AttemptEnd, Lease, Wake } from '../store/port.ts'
 import { workAhead } from '../store/reads/find-queue.ts'
 import { ownIdentity } from '../store/workers/process-identity.ts'
 import { registerWorker } from '../store/workers/register-worker.ts'
-import type { Execute } from '../targets/attempt.ts'
 import { type Beginners, endBeforeStart } from './begin.ts'
 import { ClockWatch } from './clock-watch.ts'
 import { type Concluders, concludersFor, concludersOf, withLearned } from './conclude-run.ts'
 import { Duties } from './duties.ts'
 import type { EngineOptions } from './engine.ts'
 import type { EngineContext } from './engine-context.ts'
-import { execute, releasedEnd, tellStarted } from './execute-run.ts'
+import { execute, lanesOf, releasedEnd, tellStarted } from './execute-run.ts'
 import { Firer } from './firer.ts'
 import { Halt } from './halt.ts'
 import { renewTick, stopTick, trustTick } from './heartbeat.ts'
@@ -218,10 +217,11 @@ export class Worker {
     }
     const reclaiming = { context, watch: this.#watch, coroner: this.options.coroner, workerId, jumped, met }
     const firer = new Firer({ context, watch: this.#watch, jumped })
+    const beginning = async (by: Firer | Lessor) => (this.#mayBegin ? this.#hearing.atMost(await by.tick()) : null)
     return {
       halt: this.#loop('halt', () => this.#halt.tick()),
-      fire: this.#loop('fire', async () => this.#hearing.atMost(await firer.tick())),
-      lease: this.#loop('lease', async () => (this.#mayBegin ? this.#hearing.atMost(await this.#lessor.tick()) : null)),
+      fire: this.#loop('fire', () => beginning(firer)),
+      lease: this.#loop('lease', () => beginning(this.#lessor)),
       renew: this.#loop('renew', () => renewTick(context)),
       trust: this.#loop('trust', async () => trustTick(context)),
       cancel: this.#loop('cancel', () => stopTick(context, this.#ids)),
@@ -239,7 +239,6 @@ export class Worker {
       clock,
       failed: (...told) => this.#outage.failed(...told),
       tick: async () => {
-        if ((name === 'fire' || name === 'lease') && !this.#mayBegin) return null
         const waitMs = await tick()
         this.#outage.answered(name)
         return waitMs
@@ -274,11 +273,7 @@ export class Worker {
   }
 
   #can(): Capabilities {
-    const lanes = [...this.options.executors].flatMap(([kind, { execute, named = new Map<string, Execute>() }]) => [
-      ...(execute === undefined ? [] : [{ kind }]),
-      ...Array.from(named.keys(), (name) => ({ kind, name })),
-    ])
-    return capabilitiesOf(lanes)
+    return lanesOf(this.options.executors)
   }
 
   /** What other processes know of this worker, including its queues: runs of other queues wait for other workers. A halted one executes nothing. */
@@ -339,10 +334,8 @@ export class Worker {
 
   /** Never rejects: an error here is an end of the run. */
   #carryOut(holding: Holding, now: number): AttemptEnd | Promise<AttemptEnd> {
-    const { lease, trustedUntil } = holding
-    // The worker was stopped during the lease: nothing has begun, so the run is released untouched. Or the answer took so long
-    // that another worker may have the run by now.
-    if (!this.#mayBegin || now >= trustedUntil) return releasedEnd(lease)
+    const { lease } = holding
+    if (!this.#mayExecute(holding, now)) return releasedEnd(lease)
     try {
       const isAsked = this.#beginners.some(({ concerns }) => concerns?.(lease) !== false)
       const end = isAsked ? this.#askThenExecute(holding) : this.#execute(holding)
@@ -352,6 +345,11 @@ export class Worker {
     }
   }
 
+  /** Not once the worker is stopped, nor when an answer took so long that another worker may have the run by now: nothing has begun, so the run is released untouched. */
+  #mayExecute({ trustedUntil }: Holding, now: number): boolean {
+    return this.#mayBegin && now < trustedUntil
+  }
+
   #execute(holding: Holding): AttemptEnd | Promise<AttemptEnd> {
     tellStarted(this.#context, holding.lease)
     const asked = concludersFor(holding.lease, this.#concluders)
@@ -359,13 +357,15 @@ export class Worker {
     return execute(this.#context, holding, conclude)
   }
 
-  /** A worker that was told to stop meanwhile begins nothing. */
   async #askThenExecute(holding: Holding): Promise<AttemptEnd> {
     const { queue } = holding.lease
     this.#lessor.asked(queue)
     const end = await endBeforeStart(this.#context, holding, this.#beginners)
     if (this.#lessor.answered(queue, { isDeferred: end?.outcome.kind === 'deferred' })) this.#loops.lease.wake()
-    return end ?? (this.#mayBegin ? this.#execute(holding) : releasedEnd(holding.lease))
+    if (end !== null) return end
+    return this.#mayExecute(holding, this.#context.clock.monotonic())
+      ? this.#execute(holding)
+      : releasedEnd(holding.lease)
   }
 
   #defect({ runId, fence, scheduleId }: Lease, error: unknown): AttemptEnd {

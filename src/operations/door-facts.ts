@@ -28,7 +28,7 @@ export interface DoorFacts<Answer> {
   readonly defaultTool?: string
   /** Fields that a model may give only with the scope admin. */
   readonly adminFields?: readonly string[]
-  /** The verb of its noun that documents the same fields, so that a model reads them once. */
+  /** The verb that documents the same fields, so that a model reads them once: one of its noun, or `noun.verb`. */
   readonly fieldsAs?: string
   /** Refuses an impossible destructive call before a person is asked to confirm it. A dry run does it where there is one. */
   precheck?(context: OperationContext, input: Given): Promise<unknown>

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { openHandle } from '../../src/store/sqlite/driver.ts'
 import { Shell } from './belfry-process.ts'
 
@@ -18,6 +18,8 @@ describe.each(['sqlite', 'postgres'] as const)('the output of a run on %s', (dat
     const shell = new Shell(database)
     const id = await speaking(shell)
     await shell.up()
+    // A follower who comes before the worker is registered is told that none runs.
+    await vi.waitFor(async () => expect(await statusOf(shell, id)).toBe('leased'), { timeout: 60_000 })
     const people = shell.start(`run output -f ${id}`)
     const program = shell.start(`run output ${id} --follow --json`)
     for (const word of ['one', 'two', 'three']) {

@@ -10,6 +10,9 @@ const actor: Actor = { name: 'faults', door: 'test' }
 const secondMs = 1_000
 const hourMs = 3_600_000
 
+/** How long one write may take on a busy machine. */
+const leadSeconds = 3
+
 /** Short enough to be lost in the time that a lease takes to expire, so that recovery shows Belfry and not the policy. */
 export const backoffMs = 10
 
@@ -77,7 +80,7 @@ const kinds: readonly { readonly count: number; readonly promises: SchedulePromi
 type Kind = Omit<ScheduleSpec, 'name' | 'target' | 'payload' | 'startAt'>
 
 interface Placed {
-  readonly spec: ScheduleSpec
+  readonly spec: ScheduleSpec & { readonly startAt: number }
   readonly promises: SchedulePromise['kind']
 }
 
@@ -85,13 +88,12 @@ interface Placed {
 export class Workload {
   readonly #store: Store
   readonly #placed: Placed[] = []
-  #startAt = 0
 
   constructor(store: Store) {
     this.#store = store
   }
 
-  /** Sets all of it up; its first instant is the next whole second but one. */
+  /** Sets all of it up. Each schedule begins some whole seconds ahead: one that were written after its first instant would miss it. */
   async place({ hasSchedules }: { readonly hasSchedules: boolean }): Promise<void> {
     for (const { queue, most, mostPerKey } of ceilings) {
       await this.#store.do(setQueue, queue, {
@@ -106,13 +108,12 @@ export class Workload {
       })
     }
     await this.#store.do(putAccount, accountName, { maxConcurrent: accountMost }, { actor })
-    this.#startAt = Math.ceil(Date.now() / secondMs + 1) * secondMs
     for (const { count, promises, spec } of hasSchedules ? kinds : []) {
       for (let number = 0; number < count; number++) {
         const whole = {
           ...spec,
           name: `${promises} ${this.#placed.length}`,
-          startAt: this.#startAt,
+          startAt: Math.ceil(Date.now() / secondMs + leadSeconds) * secondMs,
           target: { handler: 'work' },
           payload: { ms: spec.queue === 'narrow' ? narrowMs : 20 },
         }
@@ -127,16 +128,16 @@ export class Workload {
     const ended = await Promise.all(
       this.#placed.map(async ({ spec, promises }) => {
         const endAt = await this.#endOne(spec)
-        return [spec.name, promiseOf(spec, promises, { startAt: this.#startAt, endAt })] as const
+        return [spec.name, promiseOf(spec, promises, { startAt: spec.startAt, endAt })] as const
       }),
     )
     return new Map(ended)
   }
 
   /** It has to come once more, or the edit is refused as pointless; on a busy machine the edit itself may take too long. */
-  async #endOne(spec: ScheduleSpec): Promise<number> {
+  async #endOne(spec: Placed['spec']): Promise<number> {
     for (let seconds = 2; ; seconds *= 2) {
-      const endAt = (Math.ceil(Math.max(Date.now(), this.#startAt) / secondMs) + seconds + 0.5) * secondMs
+      const endAt = (Math.ceil(Math.max(Date.now(), spec.startAt) / secondMs) + seconds + 0.5) * secondMs
       try {
         await this.#store.do(putSchedule, { ...spec, endAt }, { mode: 'put', actor })
         return endAt

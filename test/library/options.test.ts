@@ -11,7 +11,19 @@ describe('what nobody said when Belfry was opened', () => {
       secretsFolder: join(process.cwd(), '.belfry', 'secrets'),
       zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       defaultMaxConcurrent: 5,
+      halt: { disabled: undefined, stopFile: join(process.cwd(), '.belfry', 'STOP') },
     })
+  })
+
+  it('knows what stops its workers: the environment, a file beside the store, and no other text', async () => {
+    expect(openingOf({}, { BELFRY_DISABLED: '1' }).halt.disabled).toBe('BELFRY_DISABLED=1')
+    for (const off of ['', '0']) expect(openingOf({}, { BELFRY_DISABLED: off }).halt.disabled).toBeUndefined()
+    expect(await problemsIn(() => openingOf({}, { BELFRY_DISABLED: 'no' }))).toMatchObject([
+      { field: 'BELFRY_DISABLED', expected: '1, or nothing' },
+    ])
+    expect(openingOf({}, { BELFRY_STOP_FILE: '/run/stop' }).halt.stopFile).toBe('/run/stop')
+    const elsewhere = openingOf({ store: 'sqlite:/srv/app/.belfry/belfry.db' }, {})
+    expect(elsewhere.halt.stopFile).toBe('/srv/app/.belfry/STOP')
   })
 
   it('is what the environment says, where it says so', () => {

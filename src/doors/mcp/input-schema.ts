@@ -102,9 +102,15 @@ function withDefinitions(schema: InputSchema, around: SchemaContext): InputSchem
   return shared.length === 0 ? whole : { ...whole, $defs: Object.fromEntries(shared) }
 }
 
-/** The same fields without descriptions, for a tool whose fields another tool explains. */
-export function wordless(schema: InputSchema): InputSchema {
-  return bare(schema) as InputSchema
+/** The same fields, without the words that the other tool has for them; fields of its own keep their sentence. */
+export function wordless({ properties, ...schema }: InputSchema, other: InputSchema): InputSchema {
+  const explained = other.properties as Properties
+  const fields = Object.entries(properties as Properties).map(([field, told]) => {
+    const { description } = told
+    const isOwn = description !== undefined && !(field in explained)
+    return [field, { ...(bare(told) as JsonSchema), ...(isOwn && { description }) }]
+  })
+  return { ...(bare(schema) as InputSchema), properties: Object.fromEntries(fields) }
 }
 
 function bare(schema: unknown): unknown {

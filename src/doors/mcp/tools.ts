@@ -56,13 +56,20 @@ function toolOf(operation: AnyOperation, scope: Scope): Tool {
 
 /** The listed tools: fields that two of them share are explained once. */
 export function listOf(offered: readonly Tool[]): Omit<Tool, 'operation'>[] {
-  const names = new Set(offered.map(({ name }) => name))
-  return offered.map(({ operation: { noun, fieldsAs }, ...tool }) => {
-    const other = fieldsAs === undefined ? undefined : toolName({ noun, verb: fieldsAs })
-    if (other === undefined || !names.has(other)) return tool
-    const description = `${tool.description} Fields as in ${other}.`
-    return { ...tool, description, inputSchema: wordless(tool.inputSchema) }
+  const byName = new Map(offered.map((tool) => [tool.name, tool]))
+  return offered.map(({ operation, ...tool }) => {
+    const other = byName.get(explainerOf(operation) ?? '')
+    if (other === undefined) return tool
+    const description = `${tool.description} Fields as in ${other.name}.`
+    return { ...tool, description, inputSchema: wordless(tool.inputSchema, other.inputSchema) }
   })
+}
+
+/** The tool that explains fields of this one: a verb of its noun, or of another one as `noun.verb`. */
+function explainerOf({ noun, fieldsAs }: AnyOperation): string | undefined {
+  if (fieldsAs === undefined) return undefined
+  const [first = '', verb] = fieldsAs.split('.')
+  return toolName(verb === undefined ? { noun, verb: first } : { noun: first, verb })
 }
 
 /** Only hints that differ from the protocol's defaults. */

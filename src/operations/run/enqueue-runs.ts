@@ -77,6 +77,7 @@ export const enqueue = operation({
   verb: 'enqueue',
   method: 'POST',
   begins: true,
+  fieldsAs: 'schedule.put',
   defaultTool: 'Enqueue one run without a schedule. The same idempotencyKey with the same input gives the same run.',
   aliases: [['queue', 'add']],
   says: 'Enqueue a run, once for each idempotency key; other work under a used key is a conflict.',
