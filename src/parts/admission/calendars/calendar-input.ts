@@ -18,8 +18,12 @@ const fileBytesMax = 1_048_576
 const entryLengthMax = 200
 
 function entries(says: string) {
-  const list = z.array(z.string().max(entryLengthMax)).max(entriesMax)
-  return noted(list, { keepsCommas: true }).readonly().describe(says)
+  return z.array(z.string().max(entryLengthMax)).max(entriesMax).readonly().describe(says)
+}
+
+/** The days of hours are separated by commas. */
+function hours(says: string) {
+  return noted(entries(says), { keepsCommas: true })
 }
 
 /** A comma separates calendars, and an exclamation mark inverts one. */
@@ -36,7 +40,7 @@ export const hoursShape = {
     .string()
     .describe('The IANA time zone of its hours. Default: the zone it has; of a new one, that of the caller.')
     .optional(),
-  open: entries(
+  open: hours(
     'Weekly hours in which it is open, such as mon-fri 08:00-18:00; over midnight: mon-fri 22:00-06:00.',
   ).optional(),
   cron: z.string().describe('A cron expression whose minutes are open, in place of open.').optional(),
@@ -46,7 +50,7 @@ export const hoursShape = {
   closedDates: noted(entries('Dates on which it is closed all day, whatever else is said.'), {
     flag: '--closed',
   }).optional(),
-  closedHours: entries(
+  closedHours: hours(
     'Hours in which it is closed: wed 14:00-16:00, or a date with hours, 2026-12-24 12:00-24:00.',
   ).optional(),
   closedFile: noted(z.string(), { file: 'holidays.ics', flag: '--closed-file' })

@@ -47,6 +47,13 @@ describe.each(['sqlite', 'postgres'] as const)('at the terminal on %s', (databas
       /--zone +is "Europe\/Pariss"[\s\S]*Europe\/Paris, if that was meant[\s\S]*--open +.*wrong at character 5/,
     )
 
+    const several = ['--open', 'mon,wed 08:00-12:00', '--open', 'fri 08:00-09:00', '--closed', '2026-12-25,01-01']
+    expect(await typed('calendar', 'put', 'several', ...several, '--json')).toMatchObject({ exit: 0 })
+    expect(await shell.json('calendar show several')).toMatchObject({
+      open: ['mon,wed 08:00-12:00', 'fri 08:00-09:00'],
+      closedDates: ['2026-12-25', '01-01'],
+    })
+
     const worker = await shell.up()
     await typed('queue', 'set', 'agents', '--calendar', 'rare')
     const { id } = await shell.json<{ id: string }>('run enqueue --queue agents -- echo dong')
