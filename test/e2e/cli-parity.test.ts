@@ -11,7 +11,10 @@ function playOn(shell: Shell, list: readonly Step[]): Promise<Line[]> {
   return play({ belfry: (words, typing) => shell.belfry(words, typing), places }, list)
 }
 
-describe('every verb of the command line', () => {
+/** Hundreds of processes, one after another: only a machine that is very busy with others takes as long as this. */
+const timeout = 400_000
+
+describe('every verb of the command line', { timeout }, () => {
   it('is typed by a step', () => expect(missing(operations)).toEqual([]))
 
   it('answers the same on SQLite and PostgreSQL where no worker runs', async () => {
