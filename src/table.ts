@@ -1,5 +1,6 @@
 import assert from 'node:assert'
 import type { Policy } from './core/queue/policy.ts'
+import { leftOutNouns, refusingVerbs } from './features.ts'
 import type { Verbs } from './operations/bind.ts'
 import { type AnySection, sectionFields } from './operations/config-section.ts'
 import { type AddedFields, allAdded, withAdded } from './operations/fields/added-fields.ts'
@@ -68,9 +69,11 @@ export function pluralOf(noun: string): string {
 export type NounVerbs = { readonly [Noun in keyof Nouns as Nouns[Noun]['plural']]: Verbs<Nouns[Noun]['operations']> }
 
 export function bindNouns(bound: (operations: NounEntry['operations']) => object): NounVerbs {
-  return Object.fromEntries(
-    Object.values(nounEntries).map(({ plural, operations }) => [plural, bound(operations)]),
-  ) as NounVerbs
+  const known = Object.values(nounEntries).map(
+    ({ plural, operations }) => [plural, refusingVerbs(plural, bound(operations))] as const,
+  )
+  const leftOut = leftOutNouns().map((noun) => [noun, refusingVerbs(noun, {})] as const)
+  return Object.fromEntries([...leftOut, ...known]) as NounVerbs
 }
 
 /** The table of verbs, from which every door is derived. */

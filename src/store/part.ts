@@ -13,6 +13,8 @@ export interface StorePart extends EndHooks {
   readonly name: string
   /** Its tables. Migrations of all parts and of the kernel share one numbering. */
   readonly migrations?: readonly Migration[]
+  /** The numbers of its migrations where it does not bring them: it is left out of this process, and the store may have its tables. */
+  readonly versions?: readonly number[]
   /** The part's own queues with their first policies. They cannot be deleted. */
   readonly queues?: Readonly<Record<string, Policy>>
   /** Run sources that a retry keeps. The retry of any other run has the source `retry`. */
