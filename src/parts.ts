@@ -1,6 +1,6 @@
 import type { Part } from './part.ts'
 import { admission } from './parts/admission/rooms.ts'
-import { agents } from './parts/agents/part.ts'
+import { agents } from './parts/agents/agent-rooms.ts'
 import { backfill } from './parts/backfill/part.ts'
 import { config } from './parts/config/part.ts'
 import { holds } from './parts/holds/part.ts'
@@ -13,7 +13,7 @@ import { routines } from './parts/routines/part.ts'
 export const parts = [
   holds,
   ...admission,
-  agents,
+  ...agents,
   hosts,
   config,
   routines,
