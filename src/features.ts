@@ -23,8 +23,8 @@ export function isLeftOut(feature: string): feature is Feature {
   return inForce().leftOut.includes(feature as Feature)
 }
 
-/** The part, or where it is left out the numbers of its migrations: the store knows them, and the table of verbs refuses its verbs. */
-export async function unlessLeftOut<Whole extends Part>(name: Feature, load: () => Promise<Whole>): Promise<Whole> {
+/** The part, or its rooms, or where it is left out the numbers of its migrations: the store knows them, and the table of verbs refuses its verbs. */
+export async function unlessLeftOut<Whole extends Part | readonly Part[]>(name: Feature, load: () => Promise<Whole>): Promise<Whole> {
   if (!isLeftOut(name)) return load()
   const { versions = [] } = features[name]
   return { name, versions } satisfies Part as unknown as Whole

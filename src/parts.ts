@@ -6,7 +6,7 @@ import { notices } from './parts/notices/part.ts'
 
 /** The parts that a process can leave out, loaded one beside the other. */
 const optional = await Promise.all([
-  unlessLeftOut('agents', async () => (await import('./parts/agents/part.ts')).agents),
+  unlessLeftOut('agents', async () => (await import('./parts/agents/agent-rooms.ts')).agents),
   unlessLeftOut('hosts', async () => (await import('./parts/hosts/part.ts')).hosts),
   unlessLeftOut('config', async () => (await import('./parts/config/part.ts')).config),
   unlessLeftOut('routines', async () => (await import('./parts/routines/part.ts')).routines),
@@ -15,4 +15,4 @@ const optional = await Promise.all([
 ])
 
 /** The parts of Belfry. Only this file knows them all. Parts that act at the same moment act in this order; notices come last. */
-export const parts = [holds, ...admission, ...optional, notices] as const satisfies readonly Part[]
+export const parts = [holds, ...admission, ...optional.flat(), notices] as const satisfies readonly Part[]

@@ -147,6 +147,8 @@ export const steps: readonly Step[] = [
   step('budget topup everything --runs 10'),
   step('budget delete everything'),
   step('cost'),
+  step('workspace list'),
+  step('workspace prune --yes'),
   step('stop --reason Incident --cancel'),
   step('stop', { exit: 4 }),
   step('go'),

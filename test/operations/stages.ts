@@ -1,3 +1,5 @@
+import { hostname } from 'node:os'
+import { keepWorktree } from '../../src/parts/agents/workspace/worktree-rows.ts'
 import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
@@ -210,6 +212,23 @@ const budgeted: Stage = async (desk) => {
   return {}
 }
 
+/** The worktree of an ended run, whose folder was removed by hand. */
+const worktree: Stage = async (desk) => {
+  await ready(desk)
+  const leases = await desk.lease()
+  const [first] = leases as [(typeof leases)[number]]
+  const made = {
+    machine: hostname(),
+    path: '/srv/app/.belfry/worktrees/r-1',
+    root: '/srv/app',
+    base: '4f1c',
+    madeAt: 0,
+  }
+  await desk.store.do(keepWorktree, first, made)
+  await desk.store.settle(leases.map((lease) => ({ ...lease, outcome: { kind: 'success' as const } })))
+  return {}
+}
+
 /** Every verb has one, or this does not compile. */
 export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -334,6 +353,8 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent list': nothing,
   'agent get': nothing,
   'agent check': nothing,
+  'workspace list': worktree,
+  'workspace prune': worktree,
 }
 
 /** An example about what is there. */

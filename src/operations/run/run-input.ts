@@ -79,7 +79,14 @@ export function readRun(
   }
   const isPlain = Object.keys(options).length === 0
   const repeats = target != null && kind?.repeats?.(target) === false ? { repeatable: false } : {}
-  const run = { ...repeats, ...storedFields(runFields, value, problems), target, ...(!isPlain && { options }) }
+  const keyed = onlyGiven({ concurrencyKey: target == null ? undefined : kind?.keyOf?.(target) })
+  const run = {
+    ...keyed,
+    ...repeats,
+    ...storedFields(runFields, value, problems),
+    target,
+    ...(!isPlain && { options }),
+  }
   return { run: onlyGiven(run) as NewRun, problems }
 }
 

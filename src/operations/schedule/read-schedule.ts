@@ -64,7 +64,7 @@ export function readPatch(
 const placeholder = 'unnamed'
 
 interface Written {
-  readonly before?: ScheduleSpec
+  readonly before?: ScheduleSpec | undefined
   readonly definition: Definition
   readonly target: ReadTarget
 }
@@ -92,6 +92,7 @@ function specOf(
     ...besides(before, specNames),
     ...repeats,
     ...among(definition, scheduleNames),
+    ...keyOf({ before, definition, target }, kinds),
     ...besides(added, ofRuns),
     name,
     timing: isZoned ? { ...timing, zone } : timing,
@@ -111,6 +112,16 @@ function specOf(
     ifId,
     reason,
   }
+}
+
+/** The key that the target gives its runs, where no caller chose one. A key that followed from the target before follows it to a new one. */
+function keyOf(
+  { before, definition, target }: Written,
+  kinds: readonly TargetKind[],
+): { concurrencyKey?: string | undefined } {
+  const was = before?.target == null ? undefined : kindOf(before.target, kinds)?.keyOf?.(before.target)
+  if (definition.concurrencyKey !== undefined && definition.concurrencyKey !== was) return {}
+  return { concurrencyKey: target.target == null ? undefined : target.kind?.keyOf?.(target.target) }
 }
 
 /** A target with problems is one all the same: that there is none is no second problem. */
