@@ -24,7 +24,10 @@ export function isLeftOut(feature: string): feature is Feature {
 }
 
 /** The part, or its rooms, or where it is left out the numbers of its migrations: the store knows them, and the table of verbs refuses its verbs. */
-export async function unlessLeftOut<Whole extends Part | readonly Part[]>(name: Feature, load: () => Promise<Whole>): Promise<Whole> {
+export async function unlessLeftOut<Whole extends Part | readonly Part[]>(
+  name: Feature,
+  load: () => Promise<Whole>,
+): Promise<Whole> {
   if (!isLeftOut(name)) return load()
   const { versions = [] } = features[name]
   return { name, versions } satisfies Part as unknown as Whole

@@ -3,6 +3,8 @@ import { isShown, type Problem } from './input/refuse-input.ts'
 
 /** Something that a process can leave out. */
 interface FeatureEntry {
+  /** The parts that it is made of, where it is not one of its name. */
+  readonly rooms?: readonly string[]
   /** Its nouns, as the library has them. */
   readonly nouns?: readonly string[]
   /** Other words of its commands, routes, tools and flags. By all of them a request for it is recognised while it is left out. */
@@ -12,7 +14,12 @@ interface FeatureEntry {
 }
 
 const known = {
-  agents: { nouns: ['agents'], words: ['agent'], versions: [25] },
+  agents: {
+    rooms: ['agents', 'workspaces'],
+    nouns: ['agents', 'workspaces'],
+    words: ['agent', 'workspace'],
+    versions: [25, 30],
+  },
   hosts: { nouns: ['sched'], words: ['drain'] },
   config: { nouns: ['config'], words: ['apply'] },
   routines: { nouns: ['routines'], words: ['routine', 'hooks'], versions: [8, 15] },

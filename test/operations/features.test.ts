@@ -10,7 +10,14 @@ import { parts } from '../../src/parts.ts'
 import { routeOf } from '../../src/routes.ts'
 import { pluralOf } from '../../src/table.ts'
 
-const optional = (parts as readonly Part[]).filter(({ name }) => Object.hasOwn(features, name))
+/** The parts of each feature that is not a kind of target alone. */
+const optional = Object.entries(features)
+  .map(([name, { rooms = [name] }]) => [name as Feature, partsOf(rooms)] as const)
+  .filter(([, rooms]) => rooms.length > 0)
+
+function partsOf(rooms: readonly string[]): Part[] {
+  return (parts as readonly Part[]).filter(({ name }) => rooms.includes(name))
+}
 
 function verbsOf({ nouns = {} }: Part): AnyOperation[] {
   return Object.values(nouns).flatMap(({ operations }) => Object.values(operations))
@@ -30,21 +37,28 @@ function askedFor(verb: AnyOperation): string[] {
 
 afterEach(() => chooseFeatures(''))
 
-describe.each(optional.map((part) => [part.name as Feature, part] as const))('the feature %s', (name, part) => {
+describe.each(optional)('the feature %s', (name, rooms) => {
   it('is recognised in each of its verbs at every door while it is left out', () => {
     chooseFeatures(`-${name}`)
-    const missed = verbsOf(part).flatMap((verb) => askedFor(verb).filter((asked) => refusalOfLeftOut(asked) === null))
+    const missed = rooms
+      .flatMap(verbsOf)
+      .flatMap((verb) => askedFor(verb).filter((asked) => refusalOfLeftOut(asked) === null))
     expect(missed).toEqual([])
-    for (const { name: command } of part.commands ?? []) expect(refusalOfLeftOut(command)).not.toBeNull()
+    for (const { name: command } of rooms.flatMap(({ commands = [] }) => commands))
+      expect(refusalOfLeftOut(command)).not.toBeNull()
   })
 
   it('names the migrations that it brings', () => {
-    expect(features[name].versions ?? []).toEqual((part.migrations ?? []).map(({ version }) => version))
+    expect(features[name].versions ?? []).toEqual(
+      rooms.flatMap(({ migrations = [] }) => migrations.map(({ version }) => version)),
+    )
   })
 })
 
 it('every part can be left out or says why it stays', () => {
-  const staying = (parts as readonly Part[]).filter((part) => !optional.includes(part)).map(({ name }) => name)
+  const staying = (parts as readonly Part[])
+    .filter((part) => !optional.some(([, rooms]) => rooms.includes(part)))
+    .map(({ name }) => name)
   for (const name of ['holds', 'notices', 'admission']) expect(() => chooseFeatures(`-${name}`)).toThrow(/which stays/)
   expect(staying).toEqual(
     expect.arrayContaining(['holds', 'notices', 'admission', 'accounts', 'budgets', 'calendars', 'guards', 'settings']),
