@@ -66,12 +66,20 @@ export function pluralOf(noun: string): string {
 }
 
 /** The verbs of all nouns, by the plural of the noun: the properties of `Belfry` and the client. */
-export type NounVerbs = { readonly [Noun in keyof Nouns as Nouns[Noun]['plural']]: Verbs<Nouns[Noun]['operations']> }
+export type NounVerbs = {
+  readonly [Noun in keyof Nouns as Nouns[Noun]['plural']]: Verbs<Nouns[Noun]['operations']> & Composed<Nouns[Noun]>
+}
+
+type Composed<Entry> = Entry extends { readonly composes: infer Methods extends NonNullable<NounEntry['composes']> }
+  ? { readonly [Name in keyof Methods]: ReturnType<Methods[Name]['of']> }
+  : unknown
 
 export function bindNouns(bound: (operations: NounEntry['operations']) => object): NounVerbs {
-  const known = Object.values(nounEntries).map(
-    ({ plural, operations }) => [plural, refusingVerbs(plural, bound(operations))] as const,
-  )
+  const known = Object.values(nounEntries).map(({ plural, operations, composes = {} }) => {
+    const verbs = bound(operations)
+    const whole = Object.freeze({ ...verbs, ...mapped(composes, (method) => method.of(verbs)) })
+    return [plural, refusingVerbs(plural, whole)] as const
+  })
   const leftOut = leftOutNouns().map((noun) => [noun, refusingVerbs(noun, {})] as const)
   return Object.fromEntries([...leftOut, ...known]) as NounVerbs
 }

@@ -15,10 +15,10 @@ interface FeatureEntry {
 
 const known = {
   agents: {
-    rooms: ['agents', 'workspaces'],
-    nouns: ['agents', 'workspaces'],
-    words: ['agent', 'workspace'],
-    versions: [25, 30],
+    rooms: ['agents', 'workspaces', 'inbox'],
+    nouns: ['agents', 'workspaces', 'inbox'],
+    words: ['agent', 'workspace', 'inbox'],
+    versions: [25, 30, 33],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
   config: { nouns: ['config'], words: ['apply'] },

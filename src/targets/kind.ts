@@ -36,6 +36,8 @@ export interface TargetKind {
   readonly timeoutMs?: number
   /** The length of its leases, where that is longer than the worker's. */
   readonly leaseMs?: number
+  /** The queue of all its runs. Default: any; work names its own. */
+  readonly queue?: string
   /** Whether it starts programs with the rights of the worker, so that only an admin may write it. */
   readonly startsPrograms?: true
   /** Where the secrets of a target go, for the person who decides whether to trust it. */

@@ -229,6 +229,17 @@ const worktree: Stage = async (desk) => {
   return {}
 }
 
+const messages: Stage = async (desk) => {
+  await verbsAt(() => desk.context).inbox.send('Is the deploy healthy?', { session: '0b7f-main' })
+  return {}
+}
+
+const taken: Stage = async (desk) => {
+  await messages(desk)
+  const { message } = await verbsAt(() => desk.context).inbox.next({ session: '0b7f-main', project: '/srv/app' })
+  return { lease: message?.message ?? '' }
+}
+
 /** Every verb has one, or this does not compile. */
 export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -355,10 +366,17 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent check': nothing,
   'workspace list': worktree,
   'workspace prune': worktree,
+  'inbox next': messages,
+  'inbox ack': taken,
+  'inbox renew': taken,
+  'inbox done': taken,
+  'inbox send': nothing,
+  'inbox list': taken,
+  'inbox sessions': taken,
 }
 
 /** An example about what is there. */
 export function about({ id = '', lease = '' }: Known, example: object): Record<string, unknown> {
-  const known = { id, ids: [id], lease, leases: [lease] }
+  const known = { id, ids: [id], lease, leases: [lease], message: lease }
   return { ...example, ...Object.fromEntries(Object.entries(known).filter(([field]) => field in example)) }
 }

@@ -12,6 +12,7 @@ import type { Reading } from '../input/read-input.ts'
 import type { Problem } from '../input/refuse-input.ts'
 import type { Reader } from '../operation-context.ts'
 import { executionOptions } from '../target/execution-options.ts'
+import { keptQueue, kindQueue } from '../target/kind-queue.ts'
 import { outsideHosts, type ReadTarget, targetOf } from '../target/target-input.ts'
 import { definitionOf } from './schedule-answer.ts'
 import { givenFields, type ScheduleFields, type scheduleChange } from './schedule-input.ts'
@@ -88,11 +89,13 @@ function specOf(
   const isZoned = definition.zone === undefined && definition.cron !== undefined
   const isOnce = value.target != null && target.target != null && target.kind?.repeats?.(target.target) === false
   const repeats = isOnce ? { repeatable: false } : {}
+  const queue = kindQueue({ kind: target.kind, given: value.queue, problems })
   const spec = {
     ...besides(before, specNames),
     ...repeats,
     ...among(definition, scheduleNames),
     ...keyOf({ before, definition, target }, kinds),
+    queue: queue ?? keptQueue({ ...before, queue: definition.queue }, kinds),
     ...besides(added, ofRuns),
     name,
     timing: isZoned ? { ...timing, zone } : timing,
