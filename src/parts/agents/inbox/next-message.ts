@@ -66,7 +66,7 @@ export const next = operation({
   show: nextShown,
   errors: ['invalid'],
   doors: everyDoor,
-  examples: [{ session: '0b7f-main', wait: '50s' }, {}],
+  examples: [{ session: '0b7f-main', project: '/srv/app' }],
   async judge(context, { value, problems: found }, { signal }) {
     const problems: Problem[] = [...found]
     const waitMs = waitMsOf(value, problems)
