@@ -17,7 +17,7 @@ const known = {
   agents: {
     rooms: ['agents', 'workspaces', 'inbox'],
     nouns: ['agents', 'workspaces', 'inbox'],
-    words: ['agent', 'workspace', 'inbox'],
+    words: ['agent', 'workspace', 'hook'],
     versions: [25, 30, 33],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },

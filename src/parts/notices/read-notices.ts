@@ -54,7 +54,9 @@ export type NoticeCursor = readonly [lastAt: number, subject: string, subjectId:
 
 export const noticeCursorExpected = 'the `next` of the page before'
 
-const noticePattern = new RegExp(`^(-?\\d{1,16})\\.(queue|schedule|[a-z]+ .{1,300})\\.(\\d{1,16})\\.(${noticeEvents.join('|')})$`)
+const noticePattern = new RegExp(
+  `^(-?\\d{1,16})\\.(queue|schedule|[a-z]+ .{1,300})\\.(\\d{1,16})\\.(${noticeEvents.join('|')})$`,
+)
 
 export function noticeCursorIn(text: string): NoticeCursor | null {
   const [, lastAt, subject = '', subjectId, event = ''] = noticePattern.exec(text) ?? []
