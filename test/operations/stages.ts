@@ -237,7 +237,7 @@ const messages: Stage = async (desk) => {
 const taken: Stage = async (desk) => {
   await messages(desk)
   const { message } = await verbsAt(() => desk.context).inbox.next({ session: '0b7f-main', project: '/srv/app' })
-  return { lease: message?.message ?? '' }
+  return { lease: message?.id ?? '' }
 }
 
 /** Every verb has one, or this does not compile. */
