@@ -210,6 +210,20 @@ const budgeted: Stage = async (desk) => {
   return {}
 }
 
+/** A task with the id of the examples. */
+const tasked: Stage = async ({ context }) => {
+  const { tasks } = verbsAt(() => ({ ...context, randomHex: () => '3f9c01ab' }))
+  await tasks.create({ at: '2026-01-05T10:00Z', prompt: 'Is the deploy healthy?' })
+  return { id: '3f9c01ab' }
+}
+
+const missed: Stage = async (desk) => {
+  const known = await tasked(desk)
+  desk.clock.advance(86_400_000)
+  await desk.store.fireDue({ limit: 10 })
+  return known
+}
+
 /** Every verb has one, or this does not compile. */
 export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -334,6 +348,18 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent list': nothing,
   'agent get': nothing,
   'agent check': nothing,
+  'task create': nothing,
+  'task loop': nothing,
+  'task list': missed,
+  'task get': tasked,
+  'task edit': tasked,
+  'task delete': tasked,
+  'task pause': tasked,
+  'task resume': tasked,
+  'task run': tasked,
+  'missed list': missed,
+  'missed run': missed,
+  'missed drop': missed,
 }
 
 /** An example about what is there. */

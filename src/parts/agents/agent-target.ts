@@ -16,6 +16,8 @@ export interface AgentTarget {
     readonly prompt?: string | undefined
     readonly promptFile?: string | undefined
     readonly model?: string | undefined
+    /** What it knows of the run before it: nothing, its answer, or its session. */
+    readonly context?: 'fresh' | 'last' | 'session' | undefined
     /** Whether an attempt continues the session of one that was interrupted. */
     readonly resume?: 'interrupted' | 'never' | undefined
     /** What is kept as output: readable text, or what the agent prints. */
@@ -33,8 +35,9 @@ declare module '../../operations/target/target-input.ts' {
 
 export const promptBytesMax = 64 * 1024
 const nameLengthMax = 200
-const fields = ['profile', 'prompt', 'promptFile', 'model', 'resume', 'output']
+const fields = ['profile', 'prompt', 'promptFile', 'model', 'context', 'resume', 'output']
 const choices: Readonly<Record<string, readonly string[]>> = {
+  context: ['fresh', 'last', 'session'],
   resume: ['interrupted', 'never'],
   output: ['text', 'raw'],
 }
@@ -59,7 +62,13 @@ export function agentProblems(target: Target, known?: ReadonlyMap<string, KnownP
     ...Object.entries(choices).flatMap(([field, allowed]) =>
       agent[field] === undefined || allowed.includes(agent[field] as string)
         ? []
-        : [problemAt(`agent.${field}`, `is ${shown(agent[field])}`, allowed.join(' or '))],
+        : [
+            problemAt(
+              `agent.${field}`,
+              `is ${shown(agent[field])}`,
+              allowed.join(', ').replace(/, ([^,]*)$/, ' or $1'),
+            ),
+          ],
     ),
     ...modelProblems(agent, known),
     ...besides,

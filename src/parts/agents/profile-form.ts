@@ -86,6 +86,10 @@ const form = z.strictObject({
     .describe('The currency of cost and prices. Default: USD.')
     .optional(),
   account: z.string().min(1).max(200).describe('The account whose limit it uses.').optional(),
+  mayUse: z
+    .enum(['admin', 'operate', 'self'])
+    .describe('The scope that a task with it needs; self: only its own agent, and admins. Default: admin.')
+    .optional(),
   version: words.describe('Arguments that print its version. Default: --version.').optional(),
   install: z.string().describe('How to get the program.').optional(),
 })
