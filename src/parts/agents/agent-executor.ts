@@ -21,6 +21,7 @@ import { isProgramThere, ProfileCache } from './profile-cache.ts'
 import { type AgentProfile, killAfterMsMax } from './profile-form.ts'
 import { promptIn } from './prompt-file.ts'
 import { runOrigin } from './run-origin.ts'
+import { type RunBefore, runBefore } from './tasks/run-before.ts'
 
 type Host = Pick<ExecutorHost, 'store' | 'secrets'>
 
@@ -91,12 +92,13 @@ class AgentRun {
   }
 
   async carryOut(startedMs: number): Promise<Ended> {
-    const session = await this.#interrupted()
-    let end = await this.#played(session)
+    const interrupted = await this.#interrupted()
+    const session = interrupted ?? (await this.#sessionBefore())
+    let end = await this.#played(session, interrupted !== null)
     let isResumed = session !== null
     if (session !== null && isMissingSession(end, this.#profile) && !this.#attempt.signal.aborted) {
       this.#attempt.output(`[belfry: session ${session} is gone; this attempt starts fresh]\n`)
-      end = await this.#played(null)
+      end = await this.#played(null, false)
       isResumed = false
     }
     await this.#kept
@@ -113,13 +115,30 @@ class AgentRun {
     return interruptedSession(await this.#around.store.look(earlierAttempts, { runId, fence }), this.#profile.name)
   }
 
-  async #played(resumed: string | null): Promise<AgentEnd & { readonly session: string | null }> {
+  /** The session of the run before, where the task goes on in it. */
+  async #sessionBefore(): Promise<string | null> {
+    if (this.#target.agent.context !== 'session' || this.#profile.resume === undefined) return null
+    const before = await this.#runBefore()
+    return before?.profile === this.#profile.name ? before.sessionId : null
+  }
+
+  async #runBefore(): Promise<RunBefore | null> {
+    const { scheduleId, runId } = this.#attempt
+    return scheduleId === null ? null : this.#around.store.look(runBefore, scheduleId, runId)
+  }
+
+  async #played(
+    resumed: string | null,
+    isInterrupted: boolean,
+  ): Promise<AgentEnd & { readonly session: string | null }> {
     const { store, secrets: resolver, tether } = this.#around
     const { runId, scheduleId, plannedAt } = this.#attempt
     const profile = this.#profile
     const session = resumed ?? (profile.session === undefined ? undefined : randomUUID())
-    const { schedule, author } = await store.look(runOrigin, scheduleId)
-    const prompt = originatedPrompt(this.#prompt, { runId, schedule, author, plannedAt, isResumed: resumed !== null })
+    const { schedule, author, task } = await store.look(runOrigin, scheduleId)
+    const lastAnswer = this.#target.agent.context === 'last' ? (await this.#runBefore())?.answer : null
+    const origin = { runId, schedule, author, task, plannedAt, isResumed: isInterrupted, lastAnswer }
+    const prompt = originatedPrompt(this.#prompt, origin)
     const promptFile = profile.prompt === 'file' ? await writtenPrompt(prompt) : null
     try {
       const { cwd = profile.cwd ?? process.cwd(), env = {}, agent } = this.#target
@@ -130,6 +149,7 @@ class AgentRun {
         ...environmentOf(this.#attempt, given, process.env),
         BELFRY_NAMESPACE: store.namespace,
         ...(schedule !== undefined && { BELFRY_SCHEDULE: schedule }),
+        ...(task !== undefined && { BELFRY_TASK: task }),
       }
       const problem = await startProblem({ argv, cwd, environment })
       if (problem !== null) throw new BelfryError('unavailable', redact(problem, secrets))

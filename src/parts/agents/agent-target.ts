@@ -71,6 +71,7 @@ export function agentProblems(target: Target, known?: ReadonlyMap<string, KnownP
           ],
     ),
     ...modelProblems(agent, known),
+    ...contextProblems(agent, known),
     ...besides,
   ]
 }
@@ -93,6 +94,16 @@ function modelProblems(
   return [
     problemAt('agent.model', `is given, and profile ${found.name} takes none`, 'no model, or a profile with model'),
   ]
+}
+
+/** Checked when it is written: later it would begin from nothing without saying so. */
+function contextProblems(
+  { profile, context }: Readonly<Record<string, unknown>>,
+  known: ReadonlyMap<string, KnownProfile> | undefined,
+): TargetProblem[] {
+  const found = known?.get(profile as string)?.profile
+  if (context !== 'session' || found === undefined || found.resume !== undefined) return []
+  return [problemAt('agent.context', `is session, and profile ${found.name} continues none`, 'fresh or last')]
 }
 
 function textProblems(field: string, value: unknown, expected: string): TargetProblem[] {

@@ -118,7 +118,7 @@ const people: Doors = {
   mcp: 'Only a person decides about missed prompts; a model reads the question, and asks.',
 }
 
-const decided = outputOf<Decided>()(
+const decidedSchema = outputOf<Decided>()(
   z.strictObject({
     runs: z.array(z.string()).describe('The runs that were decided about.'),
     decision: z.enum(['run', 'drop']).describe('What became of them.'),
@@ -141,7 +141,7 @@ const deciding = {
   input: z.strictObject({
     id: z.string().min(1).describe('The task, by its id or name, or its run; or all.'),
   }),
-  output: decided,
+  output: decidedSchema,
   show: ({ runs, decision }: Decided) =>
     `${decision === 'run' ? 'starting' : 'dropped'}: ${runs.map(plainText).join(', ') || 'nothing'}`,
   errors: ['invalid', 'not-found', 'conflict'],
@@ -153,7 +153,7 @@ const run = operation({
   says: 'Run a missed prompt now, however late it is.',
   request: 'a decision about missed prompts',
   examples: [{ id: '3f9c01ab' }, { id: 'all' }],
-  run: (context, { id }) => decide(context, id, 'run'),
+  run: (context, { id }) => decideAbout(context, id, 'run'),
 })
 
 const drop = operation({
@@ -163,10 +163,10 @@ const drop = operation({
   says: 'Drop a missed prompt, or all of them; their runs end as cancelled.',
   request: 'a decision about missed prompts',
   examples: [{ id: '3f9c01ab' }, { id: 'all' }],
-  run: (context, { id }) => decide(context, id, 'drop'),
+  run: (context, { id }) => decideAbout(context, id, 'drop'),
 })
 
-async function decide(context: OperationContext, id: string, decision: 'run' | 'drop'): Promise<Decided> {
+async function decideAbout(context: OperationContext, id: string, decision: 'run' | 'drop'): Promise<Decided> {
   const { store } = context
   const found = await store.look(missedOf, {})
   const isAll = id === 'all'

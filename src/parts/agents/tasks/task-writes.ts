@@ -2,7 +2,7 @@ import { BelfryError } from '../../../core/error.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import type { Reading } from '../../../operations/input/read-input.ts'
 import { refusal } from '../../../operations/input/refuse-input.ts'
-import { everyDoor, operation } from '../../../operations/operation.ts'
+import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import { refuseLoosening } from '../../../operations/refuse-loosening.ts'
 import { readUpcoming } from '../../../operations/schedule/upcoming.ts'
@@ -20,6 +20,9 @@ import { showTaskWritten } from './task-show.ts'
 const idsTried = 4
 const nextCount = 5
 
+/** All fields of a schedule, three times over, are more than a model should read for one verb. */
+const notModels: Doors = { ...everyDoor, mcp: 'Models make tasks with the tools of the set tasks.' }
+
 const writing = {
   noun: 'task',
   effect: 'write',
@@ -28,7 +31,7 @@ const writing = {
   output: taskWritten,
   show: showTaskWritten,
   errors: ['invalid', 'not-found', 'conflict', 'quota'],
-  doors: everyDoor,
+  doors: notModels,
 } as const
 
 export const create = operation({
