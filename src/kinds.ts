@@ -14,7 +14,7 @@ const known: readonly TargetKind[] = [
 ]
 
 /** Kind names reserved for later versions. A target with one is refused with that reason. */
-const announced = ['agent', 'inbox', 'prompt'].filter((name) => !known.some((kind) => kind.name === name))
+const announced = ['agent', 'inbox'].filter((name) => !known.some((kind) => kind.name === name))
 
 export const kinds: readonly TargetKind[] = [
   ...known,

@@ -350,6 +350,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent check': nothing,
   'task create': nothing,
   'task loop': nothing,
+  'task export': tasked,
   'task list': missed,
   'task get': tasked,
   'task edit': tasked,

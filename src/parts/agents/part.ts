@@ -11,6 +11,7 @@ import { refuseDurable } from './tasks/put-task.ts'
 import { tasksPolicy, tasksQueue } from './tasks/task-input.ts'
 import { sweepTasks } from './tasks/task-rows.ts'
 import { taskOperations } from './tasks/task-verbs.ts'
+import { tasksSection } from './tasks/tasks-section.ts'
 
 /** Agents: prompts that runs hand to programs such as Claude Code or Codex, and what the programs report. */
 export const agents = {
@@ -57,7 +58,8 @@ export const agents = {
     },
   },
   kinds: [agentKind],
-  config: [agentsSection],
+  config: [agentsSection, tasksSection],
+  up: { options: [], load: async () => (await import('./tasks/watch-tasks.ts')).watchTasks },
   fields: { attempt: { agent: agentField } },
   attemptFacts,
 } as const satisfies Part

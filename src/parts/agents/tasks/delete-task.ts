@@ -9,17 +9,19 @@ import { missedOf } from '../missed/missed-rows.ts'
 interface Deleting {
   readonly cancelLeased: boolean
   readonly actor: Actor
+  /** The file that manages it. */
+  readonly source?: string
 }
 
 /** Deletes a task with the question about its missed run. */
 export function* deleteTask(
   context: StoreContext,
   { name, schedule }: { readonly name: string; readonly schedule: string },
-  { cancelLeased, actor }: Deleting,
+  { cancelLeased, ...by }: Deleting,
 ): Step<void> {
   for (const { run } of yield* missedOf(context, { scheduleId: parseId('schedule', schedule) as number })) {
     yield* cancelRun(context, run, 'schedule-deleted')
   }
-  yield* deleteSchedule(context, name, { cancelLeased, actor })
+  yield* deleteSchedule(context, name, { cancelLeased, ...by })
 }
 deleteTask.rehearses = true as const

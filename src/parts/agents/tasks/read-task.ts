@@ -30,27 +30,53 @@ export async function readTask(
   now: number,
 ): Promise<Omit<NewTask, 'ids'>> {
   const { given, value } = reading
-  const problems: Problem[] = [...reading.problems]
-  const profiles = await knownProfiles(context.store)
+  const named = (value.agent as string | undefined) ?? agentDefault
+  const known = (await knownProfiles(context.store)).get(named)
+  await refuseUse(context, { profile: known, given, env: value.env })
+  const kinds = await kindsInStore(context, [{ agent: named }])
+  const folder = known?.profile.cwd === undefined ? context.folder : undefined
+  const { task, problems } = taskFrom({ ...context, kinds }, reading, { now, folder })
+  refuse('The task', problems)
+  return task
+}
+
+export interface TaskPlace {
+  readonly now: number
+  /** Where the agent runs that is given no folder; without one its profile says. */
+  readonly folder: string | undefined
+  /** The task of its name as it is: its zone is kept, and its instants were right when they were written. */
+  readonly before?: ScheduleSpec | undefined
+}
+
+/** The same, with the problems beside it. The context has the kinds as the store knows them. */
+export function taskFrom(
+  context: OperationContext,
+  { given, value, problems: found }: TaskReading,
+  { now, folder, before }: TaskPlace,
+): { task: Omit<NewTask, 'ids'>; problems: Problem[] } {
+  const problems: Problem[] = [...found]
   const { profile = agentDefault, ...agent } = agentOf(value)
-  const target = { agent: { profile, ...agent }, ...placeOf(value, profiles.get(profile), context.folder) }
-  await refuseUse(context, { profile: profiles.get(profile), given, env: value.env })
+  const target = { agent: { profile, ...agent }, ...onlyGiven({ cwd: value.cwd ?? folder, env: value.env }) }
   const timing = timingOf(given, value, { now, problems })
   if (Object.values(timing.asked).every((each) => each === undefined) && !problems.some(isOfTiming)) {
     problems.push({ field: 'cron', problem: 'is missing', expected: 'one of cron, every, at and in' })
   }
   const expiresAt = readExpiry(given, value, { context, now, problems })
-  const within = { ...context, kinds: await kindsInStore(context, [target]) }
   const { name = 'task-00000000' } = value as { readonly name?: string }
   const whole = { queue: tasksQueue, ...value, ...timing.fields, name, target }
-  const read = readSchedule({ given, value: whole, problems } as never, within)
+  const zone = before?.timing.cron === undefined ? context.zone : before.timing.zone
+  const read = readSchedule({ given, value: whole, problems } as never, { ...context, zone })
   const { project, spec } = ofProject(mannered(read.spec, { isExact: value.exact === true }), context.folder)
-  refuse('The task', told({ ...read, spec }, now))
   const { name: _, ...rest } = spec
-  const author = context.actor.name
-  const facts = { author, by: callerKind(context.actor), project, ...onlyGiven({ expiresAt }) }
+  const facts = {
+    author: context.actor.name,
+    by: callerKind(context.actor),
+    project,
+    ...onlyGiven({ expiresAt }),
+  }
   const asked = { agent: target.agent, cwd: spec.target?.cwd, ...timing.asked, name: value.name }
-  return { spec: { ...rest, ...(value.name !== undefined && { name }) }, facts, asked }
+  const task = { spec: { ...rest, ...(value.name !== undefined && { name }) }, facts, asked }
+  return { task, problems: told({ ...read, spec }, now, before) }
 }
 
 /** Reads a change of a task into the whole schedule as it will be. */
@@ -111,10 +137,6 @@ function ofProject(spec: ScheduleSpec, folder: string): { project: string; spec:
 function agentOf(value: Given): Partial<AgentTarget['agent']> {
   const { agent: profile, prompt, promptFile, model, context, resume } = value
   return onlyGiven({ profile, prompt, promptFile, model, context, resume }) as never
-}
-
-function placeOf({ cwd, env }: Given, known: KnownProfile | undefined, folder: string): object {
-  return onlyGiven({ cwd: cwd ?? (known?.profile.cwd === undefined ? folder : undefined), env })
 }
 
 /** A new prompt takes the place of a prompt file, and the other way round. */

@@ -14,6 +14,7 @@ import { text } from '../../../operations/schema/output-schema.ts'
 import { deleted } from '../../../operations/show.ts'
 import { settingsNow } from '../../../store/settings/settings-row.ts'
 import { deleteTask } from './delete-task.ts'
+import { exportTasks } from './export-tasks.ts'
 import { presentTask } from './present-task.ts'
 import { projectOf } from './project.ts'
 import { durableOff } from './put-task.ts'
@@ -175,4 +176,6 @@ export const taskOperations = {
   resume,
   /** Run a task once now, beside its timing. */
   run,
+  /** Print the unfinished tasks of this project as a config file. */
+  export: exportTasks,
 }
