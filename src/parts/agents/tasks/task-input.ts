@@ -54,17 +54,20 @@ const expiryFields = durationFields(
 
 const taskShape = {
   ...agentShape,
-  ...durationFields('in', 'How long from now it runs once, in place of at.'),
   ...ofSchedule,
   queue: queue.unwrap().describe(`The queue that the work goes through. Default: ${tasksQueue}.`).optional(),
   ...mannerShape,
-  ...expiryFields,
 }
+/** What counts from the moment of a call. */
+const fromNow = { ...durationFields('in', 'How long from now it runs once, in place of at.'), ...expiryFields }
 
 const named = newName.describe('Its name. Default: task- and its id.').optional()
 
-export const taskInput = openInput('schedule', { name: named, ...taskShape, reason: reason.optional() })
+export const taskInput = openInput('schedule', { name: named, ...taskShape, ...fromNow, reason: reason.optional() })
 export type TaskInput = z.input<typeof taskInput>
+
+/** A task in a file, which is applied again and again: nothing in it counts from now. */
+export const taskInFile = openInput('schedule', taskShape)
 
 /** A loop begins at once and has an interval; the rest is as of a task. */
 export const loopInput = openInput('schedule', {
@@ -91,6 +94,7 @@ export const taskId = noted(z.string().min(1).max(200), {
 export const taskChange = openChange('schedule', {
   id: taskId,
   ...patched(taskShape),
+  ...patched(fromNow),
   ifVersion: z.int().min(1).describe('Write only over this version.').optional(),
   reason: reason.optional(),
 })

@@ -14,7 +14,7 @@ import { all, both, clockNow, run } from '../../../store/statement.ts'
 import { deleteTask } from './delete-task.ts'
 import { applyTask, type NewTask } from './put-task.ts'
 import { taskFrom } from './read-task.ts'
-import { agentDefault, taskInput } from './task-input.ts'
+import { agentDefault, taskInFile } from './task-input.ts'
 
 declare module '../../../core/added.ts' {
   interface AddedToConfig {
@@ -31,9 +31,6 @@ const manage = both(
   'tasks manage',
   'update belfry.schedule set managed_by = $3 where ns = $1 and name = $2 and deleted_at is null',
 )
-
-/** What counts from the moment of a call means nothing in a file, which is applied again and again. */
-const form = taskInput.omit({ name: true, reason: true, in: true, inMs: true, expires: true, expiresMs: true })
 
 type TaskEntry = NewTask & { readonly name: string; readonly spec: NewTask['spec'] & { readonly name: string } }
 
@@ -58,7 +55,7 @@ export const tasksSection: ConfigSection<TaskEntry, TaskApplied> = {
     const specs = new Map(known.map(({ spec }) => [spec.name, spec]))
     const folder = baseOf(context.folder)
     return (name, given, problems) => {
-      const reading = read(withAdded(form, context.fields), given ?? {}, 'a task')
+      const reading = read(withAdded(taskInFile, context.fields), given ?? {}, 'a task')
       const whole = { ...reading, value: { ...reading.value, name } }
       const { task, problems: found } = taskFrom({ ...context, folder }, whole as never, {
         now,
