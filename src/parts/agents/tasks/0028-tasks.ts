@@ -16,9 +16,10 @@ export const taskTables: Migration = {
       run_id bigint,
       asked_as {text} not null,
       created_at bigint not null,
+      is_open smallint not null default 1,
       unique (ns, id)
     )`,
-    'create index task_project on belfry.task (ns, project, created_at)',
+    'create index task_project on belfry.task (ns, project, created_at) where is_open = 1',
     'create index task_run on belfry.task (run_id) where run_id is not null',
     `create index aside_missed on belfry.aside (ns, run_id) where kind = 'parked' and reason = '${missedReason}'`,
   ],

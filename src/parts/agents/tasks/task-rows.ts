@@ -22,7 +22,8 @@ const columns = `${scheduleColumns('s')}, ${missedRun} as missed_run,
 const tasks = 'belfry.task t join belfry.schedule s on s.id = t.schedule_id'
 /** A task that was deleted was not finished: nothing is planned for it, and no decision says so. */
 const isKept = '(s.deleted_at is null or s.is_done = 1)'
-const isUnfinished = `(s.deleted_at is null and (s.is_done = 0 or ${hasWork}))`
+/** Those that finished long ago are closed, so that the others are found among few. */
+const isUnfinished = `(t.is_open = 1 and s.deleted_at is null and (s.is_done = 0 or ${hasWork}))`
 
 const findById = both('tasks find', `select ${columns} from ${tasks} where t.ns = $1 and t.id = $2 and ${isKept}`)
 const findByName = both(
@@ -41,7 +42,7 @@ const countUnfinished = both(
 )
 const findSame = both(
   'tasks find same',
-  `select ${columns} from ${tasks} where t.ns = $1 and t.project = $2 and t.created_at > $3 and t.author = $4 and t.asked_as = $5
+  `select ${columns} from ${tasks} where t.ns = $1 and t.project = $2 and t.is_open = 1 and t.created_at > $3 and t.author = $4 and t.asked_as = $5
     and s.deleted_at is null order by t.created_at desc limit 1`,
 )
 const insert = both(
@@ -50,6 +51,17 @@ const insert = both(
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 )
 const findIds = both('tasks find ids', ({ texts }) => `select id from belfry.task where ns = $1 and id ${texts('$2')}`)
+const retire = both(
+  'tasks retire',
+  `update belfry.schedule set deleted_at = $2 where id in (select s.id from ${tasks}
+    where t.ns = $1 and t.is_open = 1 and s.deleted_at is null and s.is_done = 1 and s.managed_by is null
+      and coalesce(s.last_end_at, s.updated_at) <= $3 and not ${hasWork} limit $4) returning id`,
+)
+const close = both(
+  'tasks close',
+  `update belfry.task set is_open = 0 where schedule_id in (select t.schedule_id from ${tasks}
+    where t.ns = $1 and t.is_open = 1 and s.deleted_at is not null limit $2) returning id`,
+)
 const removeForgotten = both(
   'tasks remove forgotten',
   `delete from belfry.task where schedule_id in (select t.schedule_id from belfry.task t
@@ -124,7 +136,13 @@ export function* freeId({ ns }: StoreContext, ids: readonly string[]): Step<stri
   return ids.find((id) => !taken.has(id))
 }
 
-/** Removes the rows of schedules that retention has removed. */
-export function* sweepTasks({ context, rowsLeft }: Sweeping): Step<number> {
-  return (yield* all(removeForgotten, context.ns, rowsLeft)).length
+/** How long a finished task keeps its name, and can be edited into another. */
+const finishedMs = 7 * 86_400_000
+
+/** Deletes tasks that finished long ago, and removes the rows of those that retention has removed. */
+export function* sweepTasks({ context: { ns }, now, rowsLeft }: Sweeping): Step<number> {
+  const retired = yield* all(retire, ns, now, now - finishedMs, rowsLeft)
+  const closed = yield* all(close, ns, rowsLeft)
+  const removed = yield* all(removeForgotten, ns, rowsLeft)
+  return Math.max(retired.length, closed.length, removed.length)
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { settingsInForce } from '../../../core/setting.ts'
 import { limit, limitDefault } from '../../../operations/fields/basic-fields.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
+import { refusal } from '../../../operations/input/refuse-input.ts'
 import { behindLast } from '../../../operations/next-page.ts'
 import { everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
@@ -108,10 +109,10 @@ const pause = operation({
   output: taskSchema,
   show: ({ id }, { command }) => `paused task ${id}; resume it: ${command('task', 'resume', id)}`,
   examples: [{ id: '3f9c01ab' }, { id: '3f9c01ab', for: '2d', reason: 'Holidays.' }],
-  async judge(context, { given, ...rest }) {
+  async judge(context, { given, value, problems }) {
+    if (value.id === undefined) throw refusal('The pause of a task', problems)
     const { id, ...how } = given as { readonly id: string }
-    if (rest.problems.length === 0) await pauseOfSchedule.call(context, { ...how, name: await nameOf(context, id) })
-    else await pauseOfSchedule.call(context, { ...how, name: id })
+    await pauseOfSchedule.call(context, { ...how, name: await nameOf(context, id) })
     return taskOf(await presentTask(context, id))
   },
 })

@@ -112,6 +112,24 @@ atEachDesk('a task', (desk) => {
     expect(await schedules.list({ deleted: true })).toEqual([])
   })
 
+  it('that finished a week ago is deleted, and can still be looked at; what waits for a person is not', async () => {
+    const { tasks, schedules } = verbsOf(desk())
+    const once = { in: '1h', exact: true } as const
+    const { task: over } = await tasks.create({ ...once, prompt: 'Over.', missed: 'skip' })
+    const { task: asked } = await tasks.create({ ...once, prompt: 'Asked.' })
+    const { task: going } = await tasks.create({ ...daily })
+    desk().clock.advance(2 * hour)
+    await desk().store.fireDue({ limit: 10 })
+    await desk().store.prune({ limit: 1_000 })
+    expect(await schedules.list({ deleted: true })).toEqual([])
+    desk().clock.advance(7 * day)
+    await desk().store.prune({ limit: 1_000 })
+    expect((await schedules.list({ deleted: true })).map(({ name }) => name)).toEqual([over.name])
+    expect(await tasks.get(over.id)).toMatchObject({ status: 'finished' })
+    expect((await tasks.list()).map(({ id }) => id)).toEqual([asked.id, going.id])
+    await expect(tasks.edit(over.id, { prompt: 'Again.' })).rejects.toThrow()
+  })
+
   it('is changed as a task alone: a schedule written over it would lose its author and expiry', async () => {
     const { tasks, schedules } = verbsOf(desk())
     const { task } = await tasks.create({ ...daily, expires: '30d' })
