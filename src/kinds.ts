@@ -15,9 +15,7 @@ const known: readonly TargetKind[] = [
 ]
 
 /** Kind names reserved for later versions, and those that are left out. A target with one is refused with that reason. */
-const closed = ['command', 'http', 'agent', 'inbox', 'prompt'].filter(
-  (name) => !known.some((kind) => kind.name === name),
-)
+const closed = ['command', 'http', 'agent', 'inbox'].filter((name) => !known.some((kind) => kind.name === name))
 
 export const kinds: readonly TargetKind[] = [
   ...known,

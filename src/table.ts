@@ -92,6 +92,9 @@ export const operations: readonly AnyOperation[] = Object.values(nounEntries).fl
 /** The doctor checks of the parts. */
 export const checks: readonly HealthCheck[] = each.flatMap((part) => part.checks ?? [])
 
+/** The budgets of parts that count planned work. */
+export const budgetsOf = each.flatMap((part) => part.budgetsOf ?? [])
+
 /** What the parts know of attempts. */
 export const attemptFacts: readonly AttemptFacts[] = each.flatMap((part) => part.attemptFacts ?? [])
 

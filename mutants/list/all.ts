@@ -19,6 +19,7 @@ import { routines } from './routines.ts'
 import { schedules } from './schedules.ts'
 import { steering } from './steering.ts'
 import { targets } from './targets.ts'
+import { taskMutants } from './tasks.ts'
 import { trust } from './trust.ts'
 import { work } from './work.ts'
 
@@ -39,6 +40,7 @@ export const mutants: readonly Mutant[] = [
   ...calendar,
   ...targets,
   ...agents,
+  ...taskMutants,
   ...doors,
   ...http,
   ...routines,

@@ -22,8 +22,8 @@ export const files: readonly Mutant[] = [
     edits: [
       [
         'schedules-section.ts findKept',
-        `'select name from belfry.schedule where ns = $1 and managed_by = $2 and deleted_at is null order by name'`,
-        `'select name from belfry.schedule where ns = $1 and managed_by <> managed_by || $2 and deleted_at is null order by name'`,
+        `'select name, spec from belfry.schedule where ns = $1 and managed_by = $2 and deleted_at is null order by name'`,
+        `'select name, spec from belfry.schedule where ns = $1 and managed_by <> managed_by || $2 and deleted_at is null order by name'`,
       ],
     ],
     suites: [store],

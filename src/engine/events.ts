@@ -71,6 +71,8 @@ export interface KernelEvents {
     /** When its next attempt may start; only for a run that is retried. */
     readonly nextEligibleAt?: number | undefined
   }
+  /** Missed one-shots wait for the decision of a person. */
+  'schedule.asked': { readonly schedules: readonly string[] }
   'schedule.fired': { readonly schedule: string; readonly runId: string; readonly occurrenceAt: number }
   'schedule.skipped': {
     readonly schedule: string

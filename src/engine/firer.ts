@@ -53,9 +53,12 @@ export class Firer {
   async #fire(): Promise<number> {
     const { store, events, signal } = this.#options.context
     const fired = await store.fireDue({ limit: store.keepsOrder ? batchMax.here : batchMax.elsewhere })
-    for (const { id, schedule, occurrenceAt } of fired.runs) {
-      events.tell('schedule.fired', { schedule, runId: id, occurrenceAt })
+    for (const { id, schedule, occurrenceAt, isAsked } of fired.runs) {
+      if (isAsked !== true) events.tell('schedule.fired', { schedule, runId: id, occurrenceAt })
     }
+    const asked = fired.runs.filter(({ isAsked }) => isAsked === true)
+    // One question for all of them.
+    if (asked.length > 0) events.tell('schedule.asked', { schedules: asked.map(({ schedule }) => schedule) })
     for (const { schedule, from, count, reason } of fired.skipped) {
       events.tell('schedule.skipped', { schedule, from, count, reason })
     }

@@ -76,6 +76,11 @@ const kernelLines: EventLines<keyof KernelEvents> = {
     level: 'debug',
     say: ({ schedule, runId, occurrenceAt }) => `Schedule ${schedule} fired ${runId} for ${iso(occurrenceAt)}.`,
   },
+  'schedule.asked': {
+    level: 'warn',
+    say: ({ schedules }) =>
+      `${schedules.length === 1 ? 'A one-shot was' : `${schedules.length} one-shots were`} missed and ${schedules.length === 1 ? 'waits' : 'wait'} for your decision: \`belfry missed list\`.`,
+  },
   'schedule.skipped': {
     level: 'info',
     say: ({ schedule, from, count, reason }) =>

@@ -41,6 +41,8 @@ export interface ConfigSection<Entry extends { readonly name: string }, Applied 
   absent?(given: unknown, context: OperationContext): Problem[]
   /** The entries resolved against the file's folder, so that the same text in another folder counts as a change. */
   placed?(entries: readonly Entry[]): Readonly<Record<string, unknown>>
+  /** The targets of its entries, where they are not in a field `target`. */
+  targets?(given: unknown): readonly unknown[]
   /** Commands that the section starts besides its targets, which are found at any depth. */
   starts?(given: unknown, where: string): Start[]
   written(applied: Applied, context: OperationContext): EntryWritten

@@ -34,6 +34,8 @@ export interface DoorFacts<Answer> {
   precheck?(context: OperationContext, input: Given): Promise<unknown>
   /** Whether it may be the first command on a store, and creates the store. */
   readonly begins?: true
+  /** Whether its first argument may be the word `all`, for which the flag `--all` stands at the command line. */
+  readonly takesAll?: true
   /** Whether the command line asks for confirmation. */
   readonly asksFirst?: true
   /** Whether it waits for work, so that a missing worker is reported first. */

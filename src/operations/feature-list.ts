@@ -15,10 +15,10 @@ interface FeatureEntry {
 
 const known = {
   agents: {
-    rooms: ['agents', 'workspaces', 'inbox'],
-    nouns: ['agents', 'workspaces', 'inbox'],
-    words: ['agent', 'workspace', 'hook'],
-    versions: [25, 30, 33],
+    rooms: ['agents', 'workspaces', 'terminals', 'inbox'],
+    nouns: ['agents', 'tasks', 'missed', 'workspaces', 'inbox'],
+    words: ['agent', 'task', 'workspace', 'hook'],
+    versions: [25, 28, 30, 33],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
   config: { nouns: ['config'], words: ['apply'] },

@@ -27,6 +27,8 @@ export interface OperationContext extends FirstPolicies {
   readonly holdReasons: Readonly<Record<string, HoldReason>>
   /** What parts know of a run, for its explanation. */
   readonly runNotes?: readonly NonNullable<OperationPart['explainsRun']>[]
+  /** The budgets that count planned work, by the parts that have them. */
+  readonly budgetsOf?: readonly NonNullable<OperationPart['budgetsOf']>[]
   /** The config file sections that parts add. */
   readonly sections: readonly AnySection[]
   /** The doctor checks that parts add. */

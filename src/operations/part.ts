@@ -1,4 +1,5 @@
 import type { HoldReason } from '../core/hold-reason.ts'
+import type { Target } from '../core/target.ts'
 import type { RunView } from '../store/views.ts'
 import type { AnySection } from './config-section.ts'
 import type { AddedFields } from './fields/added-fields.ts'
@@ -19,6 +20,14 @@ export interface RunOrigin {
 /** What a part knows of the attempts of a run, by fence: values of its fields of an attempt. */
 export type AttemptFacts = (context: OperationContext, runId: string) => Promise<ReadonlyMap<number, object>>
 
+/** Work that a schedule will make. */
+export interface PlannedWork {
+  readonly queue: string
+  readonly schedule: string
+  readonly target: Target | null
+  readonly options: Readonly<Record<string, unknown>>
+}
+
 /** What a part adds to the table of verbs. */
 export interface OperationPart {
   /** Nouns with their verbs, and verbs for the kernel's nouns. */
@@ -35,6 +44,8 @@ export interface OperationPart {
   readonly holdReasons?: Readonly<Record<string, HoldReason>>
   /** What it knows of a run, in sentences for its explanation. */
   readonly explainsRun?: (context: OperationContext, run: RunView) => Promise<readonly string[]>
+  /** The names of the budgets that count such work. */
+  readonly budgetsOf?: (context: OperationContext, work: PlannedWork) => Promise<readonly string[]>
   /** The sources of its runs. */
   readonly origins?: Readonly<Record<string, RunOrigin>>
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listLedger } from '../../src/store/reads/find-schedule.ts'
+import { listRuns } from '../../src/store/reads/list-runs.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { TestClock } from '../../src/testing/test-clock.ts'
 import { actor, stage as engineStage } from '../engine/stage.ts'
@@ -128,7 +129,11 @@ describe('late and missed', () => {
     )
     clock.advance(hour + 3 * minute)
     await here.engine.drain()
-    expect(await here.store.look(listLedger, 'missed')).toMatchObject([{ outcome: 'asked', runId: null }])
+    const [asked] = (await here.store.look(listRuns, { schedule: 'missed', limit: 10 })).runs
+    expect(asked).toMatchObject({ status: 'parked', parked: { reason: 'missed' } })
+    expect(await here.store.look(listLedger, 'missed')).toMatchObject([
+      { outcome: 'asked', runId: asked?.id, endedAt: clock.now() },
+    ])
     expect(await here.store.look(listLedger, 'late')).toMatchObject([{ outcome: 'completed' }])
   })
 })

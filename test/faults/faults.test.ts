@@ -2,6 +2,7 @@ import { it } from 'vitest'
 import { oneAccount } from './kinds/account.ts'
 import { oneBudget } from './kinds/budget.ts'
 import { storm } from './kinds/storm.ts'
+import { manyTasks } from './kinds/tasks.ts'
 import { openPlace } from './place.ts'
 import { Random } from './random.mjs'
 import { playRound } from './round.ts'
@@ -66,6 +67,23 @@ it.concurrent.for(['sqlite', 'postgres'] as const)(
       expect(round.breaches).toEqual([])
       expect(round.injected).toBe(3)
       expect(round.effects).toBeGreaterThan(150)
+    } finally {
+      await place.close()
+    }
+  },
+)
+
+it.concurrent.for(['sqlite', 'postgres'] as const)(
+  `the 50 tasks of a project have one end for each occurrence, while their workers are killed on %s (seed ${seed})`,
+  { timeout },
+  async (kind, { expect }) => {
+    const place = await openPlace(kind)
+    try {
+      const round = await playRound(manyTasks, { place, random: new Random(seed), times: 6, epsilonMs })
+      if (typeof round === 'string') throw new Error(round)
+      expect(round.breaches).toEqual([])
+      expect(round.injected).toBe(6)
+      expect(round.effects).toBeGreaterThan(50)
     } finally {
       await place.close()
     }

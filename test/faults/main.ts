@@ -68,6 +68,8 @@ function timesOf({ id }: Fault, { kills, pauses, others, accounts }: Options): n
   if (id === 'F1') return Math.ceil(kills / 2)
   if (id === 'F1r') return Math.floor(kills / 2)
   if (id === 'F30' || id === 'F31') return accounts
+  // Two minutes.
+  if (id === 'F32') return Math.min(others * 3, 100)
   return id === 'F11' ? pauses : others
 }
 

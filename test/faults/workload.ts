@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import { putAccount } from '../../src/parts/admission/accounts/write-account.ts'
+import { createTask } from '../../src/parts/agents/tasks/put-task.ts'
 import type { Actor, Store } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
@@ -78,6 +80,22 @@ const kinds: readonly { readonly count: number; readonly promises: SchedulePromi
   { count: 2, promises: 'delay', spec: { timing: { everyMs: secondMs, from: 'end' }, queue: 'work' } },
 ]
 
+/** What tasks promise: each occurrence one end, whether it is late by its spread or by a kill. */
+const taskKinds: readonly { readonly promises: SchedulePromise['kind']; readonly spec: Kind }[] = [
+  {
+    promises: 'every-instant',
+    spec: { timing: { cron: '*/2 * * * * *', zone: 'UTC' }, missed: 'all', overlap: 'allow', maxLatenessMs: hourMs },
+  },
+  {
+    promises: 'every-instant',
+    spec: { timing: { everyMs: 4 * secondMs, from: 'start' }, missed: 'all', overlap: 'allow', maxLatenessMs: hourMs },
+  },
+  {
+    promises: 'every-instant-told',
+    spec: { timing: { cron: '*/2 * * * * *', zone: 'UTC' }, missed: 'once', overlap: 'skip' },
+  },
+]
+
 type Kind = Omit<ScheduleSpec, 'name' | 'target' | 'payload' | 'startAt'>
 
 interface Placed {
@@ -122,6 +140,25 @@ export class Workload {
         this.#placed.push({ spec: whole, promises })
       }
     }
+  }
+
+  /** Makes more tasks of one project than it may have, all at once, and answers how many were made. */
+  async placeTasks(asked: number): Promise<number> {
+    const startAt = Math.ceil(Date.now() / secondMs + leadSeconds) * secondMs
+    const facts = { author: 'faults', by: 'agent', project: '/srv/app' } as const
+    const making = Array.from({ length: asked }, async (_, number) => {
+      const { promises, spec } = taskKinds[number % taskKinds.length] as (typeof taskKinds)[number]
+      const ids = [randomBytes(4).toString('hex')]
+      const work = { target: { handler: 'work' }, payload: { ms: 20 }, spread: 'settings', queue: 'work' } as const
+      const task = { spec: { ...spec, ...work, startAt }, facts, asked: number, ids }
+      const made = await this.#store.do(createTask, task, { actor })
+      return { made, promises }
+    })
+    const made = (await Promise.allSettled(making)).flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    for (const { made: task, promises } of made) {
+      if (task.answer === 'created') this.#placed.push({ spec: task.put.schedule.spec as Placed['spec'], promises })
+    }
+    return made.length
   }
 
   /** Lets all schedules end soon, between two of their instants. Answers what each must have come to by then. */

@@ -31,6 +31,7 @@ const samples: Omit<EngineEvents, 'note.found'> = {
     nextEligibleAt: 1,
   },
   'schedule.fired': { schedule: 's', runId: 'r-11', occurrenceAt: 1_767_603_600_000 },
+  'schedule.asked': { schedules: ['s'] },
   'schedule.skipped': { schedule: 's', from: 1_767_603_600_000, count: 2, reason: 'missed' },
   'schedule.broken': { schedule: 's', error },
   'schedule.overdue': { schedule: 's', overdueMs: 61_000 },

@@ -11,7 +11,17 @@ import type { OperationContext } from '../../src/operations/operation-context.ts
 import { Waits } from '../../src/operations/run/waits.ts'
 import type { Lease, Store } from '../../src/store/port.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
-import { attemptFacts, checks, fields, holdReasons, nouns, origins, queues, sections } from '../../src/table.ts'
+import {
+  attemptFacts,
+  budgetsOf,
+  checks,
+  fields,
+  holdReasons,
+  nouns,
+  origins,
+  queues,
+  sections,
+} from '../../src/table.ts'
 import { TestClock } from '../../src/testing/test-clock.ts'
 
 export const startAt = Date.UTC(2026, 0, 5, 9)
@@ -39,6 +49,7 @@ export class Desk {
       defaultMaxConcurrent: 5,
       waits: new Waits({ store, clock, events: this.events }),
       attemptFacts,
+      budgetsOf,
       origins,
       holdReasons,
       checks,

@@ -23,7 +23,9 @@ describe('the table', () => {
     expect(new Set(named.map(([name]) => name)).size).toBe(operations.length)
     for (const [noun, { plural, operations: verbs }] of Object.entries(nouns)) {
       // A program has one store open, and one way to hand out what is in it.
-      expect(plural).toBe(['store', 'sched', 'config', 'admission', 'inbox'].includes(noun) ? noun : `${noun}s`)
+      expect(plural).toBe(
+        ['store', 'sched', 'config', 'admission', 'inbox', 'missed'].includes(noun) ? noun : `${noun}s`,
+      )
       for (const [verb, operation] of Object.entries(verbs)) expect(operation).toMatchObject({ noun, verb })
     }
   })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { dueOf } from '../../src/core/schedule/next-plan.ts'
 import { upcoming } from '../../src/operations/schedule/upcoming.ts'
 import { listLedger } from '../../src/store/reads/find-schedule.ts'
+import { resetRun } from '../../src/store/runs/reset-run.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
 import { scheduleRowOf } from '../../src/store/schedules/schedule-row.ts'
 import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'
@@ -124,11 +125,22 @@ onEachStore('late and missed', (stage) => {
     expect(await stage().view()).toMatchObject({ runsCount: 2, nextRunAt: null })
   })
 
-  it('a missed one-shot that asks is surfaced in the ledger and not fired', async () => {
-    await stage().put({ timing: { at: startAt + hour }, asksWhenMissed: true })
-    expect((await stage().fireAt(startAt + 2 * hour)).runs).toEqual([])
-    expect(await stage().ledger()).toEqual([{ from: startAt + hour, to: startAt + hour, count: 1, outcome: 'asked' }])
-    expect(await stage().view()).toMatchObject({ nextRunAt: null, wakeAt: null })
+  it('a missed one-shot that asks is a parked run that starts when a person resets it, however late that is', async () => {
+    await stage().put({ timing: { at: startAt + hour }, asksWhenMissed: true, maxLatenessMs: minute })
+    const { runs } = await stage().fireAt(startAt + 2 * hour)
+    expect(runs).toMatchObject([{ isAsked: true, occurrenceAt: startAt + hour }])
+    const id = runs[0]?.id ?? ''
+    expect(await stage().store.look(listLedger, 'report')).toMatchObject([
+      { from: startAt + hour, count: 1, outcome: 'asked', runId: id, endedAt: startAt + 2 * hour },
+    ])
+    expect(await stage().view()).toMatchObject({ nextRunAt: null, wakeAt: null, runsCount: 1 })
+    expect(await stage().run(id)).toMatchObject({ status: 'parked', parked: { reason: 'missed' }, attempts: 0 })
+    expect(await stage().lease()).toEqual([])
+    expect(await stage().store.do(resetRun, id)).toBe('ready')
+    const lease = await stage().leaseOne()
+    expect(lease.runId).toBe(id)
+    await stage().end(lease)
+    expect(await stage().ledger()).toMatchObject([{ outcome: 'asked' }])
   })
 
   it('a fixed delay that is skipped is measured anew from the skip, and not asked for again at once', async () => {

@@ -1,4 +1,5 @@
 import { cron } from '../cron/cron.ts'
+import { formatId } from '../id.ts'
 import type { CalendarUse } from '../opening/opening-of-all.ts'
 import { dueAt, type SpreadConfig } from '../timing/spread.ts'
 import type { Timing } from '../timing/timing.ts'
@@ -22,6 +23,11 @@ export function spreadDueAt(plannedAt: number, schedule: SpreadSchedule): number
   const kind = timing.at === undefined ? 'recurring' : 'one-shot'
   const intervalMs = kind === 'one-shot' ? undefined : (periodMs(timing, plannedAt) ?? 0)
   return dueInside(plannedAt, dueAt({ id, kind, plannedAt, intervalMs, config, createdAt }), schedule)
+}
+
+/** What its spread is computed from: a task has an id of its own. */
+export function spreadId({ id, spec }: { readonly id: number; readonly spec: Pick<ScheduleSpec, 'task'> }): string {
+  return spec.task?.id ?? formatId('schedule', id)
 }
 
 /** The time from an occurrence to the next one of its timing; `null` where there is none. */

@@ -138,7 +138,7 @@ function leasedBy({ row, live }: Ahead, now: number): LiveScheduleRun[] {
 function runOf({ spec }: ScheduleState, fire: Fire, { now, runId, all }: RunAmong): RunAhead {
   const before = standsBehind(spec) ? all.at(-1) : undefined
   const endsAt = Math.max(now, fire.notBefore ?? now, before?.endsAt ?? now)
-  const starts = endsAt <= fire.lateAfter
+  const starts = fire.isAsked !== true && endsAt <= (fire.lateAfter ?? endsAt)
   const made = { occurrenceAt: fire.plannedAt, dueAt: fire.dueAt, enqueuedAt: now }
   return { runId, ...made, isLeased: false, endsAt, starts }
 }

@@ -28,6 +28,7 @@ export function answerTo(
 
 /** The governor's view of a schedule, without its calendars. */
 export function governed(spec: ScheduleSpec, enabled = true): GovernedSchedule {
-  const { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow } = spec
-  return { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow, enabled }
+  const { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow, task } = spec
+  const expires = task?.expiresAt === undefined ? {} : { expiresAt: task.expiresAt }
+  return { timing, minMs, maxMs, startAt, endAt, ...expires, maxRuns, startNow, enabled }
 }

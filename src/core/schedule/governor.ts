@@ -11,6 +11,8 @@ export interface GovernedSchedule {
   /** Nothing is planned before `startAt` or after `endAt`; both instants themselves are allowed. */
   readonly startAt?: number | undefined
   readonly endAt?: number | undefined
+  /** The first occurrence at or after this instant is the last. */
+  readonly expiresAt?: number | undefined
   readonly maxRuns?: number | undefined
   /** An `every` begins at once instead of after its first interval. */
   readonly startNow?: boolean | undefined
@@ -117,6 +119,9 @@ export function nextRun(input: GovernorInput): NextRun {
   }
   if (schedule.maxRuns !== undefined && (state.runsCount ?? 0) >= schedule.maxRuns) {
     return stopped('none', null, 'max-runs', 'the schedule has had all its runs')
+  }
+  if (schedule.expiresAt !== undefined && (state.lastPlannedAt ?? Number.NEGATIVE_INFINITY) >= schedule.expiresAt) {
+    return stopped('none', null, 'end-at', 'the schedule has expired, and its last occurrence has been planned')
   }
   const trail: TrailStep[] = []
   const base = baselineWish(input, trail)

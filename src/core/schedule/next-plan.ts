@@ -1,7 +1,6 @@
-import { formatId } from '../id.ts'
 import { settledSpread } from '../setting.ts'
 import type { CalendarRef, Decision, NextDecision } from './decision.ts'
-import { spreadDueAt, writtenAt } from './due.ts'
+import { spreadDueAt, spreadId, writtenAt } from './due.ts'
 import { type Hints, type NextRun, nextRun, type Winner } from './governor.ts'
 import { answerTo, governed, type Unmeasured } from './governor-question.ts'
 import { governorState, isPaused, type ScheduleState, spreadOf } from './state.ts'
@@ -177,8 +176,7 @@ export function dueOf(row: ScheduleState, plannedAt: number, winner: Winner | nu
   const spread = spreadOf(row)
   if (spread === undefined || winner !== 'baseline') return plannedAt
   const calendars = row.calendars ?? undefined
-  const id = formatId('schedule', row.id)
-  return spreadDueAt(plannedAt, { id, timing, spread, createdAt: writtenAt(row), calendars })
+  return spreadDueAt(plannedAt, { id: spreadId(row), timing, spread, createdAt: writtenAt(row), calendars })
 }
 
 /** Instants that calendars have passed over stay noted until the ledger has their end; those that are still ahead are asked for anew. */

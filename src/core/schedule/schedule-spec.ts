@@ -1,4 +1,5 @@
 import type { AddedToSchedule, StoredFields } from '../added.ts'
+import type { TaskFacts } from '../agent/task.ts'
 import { cron } from '../cron/cron.ts'
 import { CronError } from '../cron/cron-error.ts'
 import { resolveZone } from '../cron/zone-name.ts'
@@ -32,6 +33,8 @@ export interface ScheduleSpec extends StoredOf<typeof scheduleFields>, StoredFie
   readonly timing: Timing
   /** A missed one-shot waits for a person's decision and does not fire; for prompt tasks. */
   readonly asksWhenMissed?: boolean | undefined
+  /** What makes it a task; only the verbs of tasks write it. */
+  readonly task?: TaskFacts | undefined
   /** How far its occurrences move; `settings`: as the settings say when each of them is planned. */
   readonly spread?: SpreadConfig | 'settings' | undefined
   readonly onExhausted?: 'park' | 'fail' | undefined
@@ -75,6 +78,7 @@ const specFields = {
     expected: `${spreadGroup.expected}, or settings`,
     problem: (value) => (value === 'settings' ? null : spreadGroup.problem(value)),
   },
+  task: record({ says: 'What makes it a task.' }),
   onExhausted: choice(['park', 'fail'], { says: 'What becomes of a run that has used all its attempts.' }),
   options: record({ says: 'What the executor needs.' }),
 } satisfies Fields

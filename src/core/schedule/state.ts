@@ -1,10 +1,9 @@
-import { formatId } from '../id.ts'
 import type { NamedCalendar } from '../opening/closings.ts'
 import { type SettingsVersion, settingsInForce, settledSpread } from '../setting.ts'
 import type { LateSchedule, LateState } from '../timing/missed.ts'
 import { type CatchUpConfig, catchUpDefault, type SpreadConfig } from '../timing/spread.ts'
 import type { NextDecision } from './decision.ts'
-import { writtenAt } from './due.ts'
+import { spreadId, writtenAt } from './due.ts'
 import type { GovernorState, Hints } from './governor.ts'
 import { governed } from './governor-question.ts'
 import type { ScheduleSpec } from './schedule-spec.ts'
@@ -124,12 +123,12 @@ export function governorState(row: ScheduleState): GovernorState {
 
 /** The schedule for the rules about late occurrences. */
 export function lateSchedule(row: ScheduleState): LateSchedule {
-  const { id, spec, calendars, disabledAt, createdAt, anchorAt } = row
+  const { spec, calendars, disabledAt, createdAt, anchorAt } = row
   const { missed, maxLatenessMs, asksWhenMissed } = spec
   return {
     ...governed(spec, disabledAt === null),
     calendars: calendars ?? undefined,
-    id: formatId('schedule', id),
+    id: spreadId(row),
     missed,
     maxLatenessMs,
     spread: spreadOf(row),

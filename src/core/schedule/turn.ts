@@ -20,8 +20,10 @@ export interface Fire {
   readonly dueAt: number
   /** When its catch-up spread is over. */
   readonly notBefore: number | null
-  readonly lateAfter: number
+  readonly lateAfter: number | null
   readonly isMissed: boolean
+  /** The run is born parked, and a person decides about it. */
+  readonly isAsked?: true
   readonly decision: NextDecision
   /** The run it must not overlap: a live one, or one of this turn. */
   readonly behind: LiveName | null
@@ -243,9 +245,13 @@ function decide(deciding: Deciding, one: LateOccurrence): void {
   const { row, live, now, holds } = deciding
   const { plannedAt, action, reason } = one
   const alone = { from: plannedAt, to: plannedAt, count: 1 }
-  if (action !== 'fire') {
+  if (action === 'ask') {
+    ask(deciding, one)
+    return
+  }
+  if (action === 'skip') {
     const due = { from: one.dueAt, to: one.dueAt }
-    skip(deciding, alone, action === 'ask' ? 'asked' : reasonUnderStops(reason, due, holds.stops ?? []), null)
+    skip(deciding, alone, reasonUnderStops(reason, due, holds.stops ?? []), null)
     return
   }
   if (holds.skipped !== undefined) {
@@ -282,6 +288,15 @@ function decide(deciding: Deciding, one: LateOccurrence): void {
   deciding.lastPlannedAt = plannedAt
 }
 
+/** It is no missed one that is caught up: nothing of it starts before a person says so, and then it is not too late. */
+function ask(deciding: Deciding, one: LateOccurrence): void {
+  const { row, now, fires } = deciding
+  const { plannedAt, dueAt } = one
+  const waits = { notBefore: null, lateAfter: null, behind: null, isMissed: false, isAsked: true } as const
+  fires.push({ plannedAt, dueAt, ...waits, decision: decisionFor(row, one, now) })
+  deciding.lastPlannedAt = plannedAt
+}
+
 function nameOf(id: string): LiveName {
   return id.startsWith('fire ') ? { fire: Number(id.slice(5)) } : { runId: Number(id) }
 }
@@ -293,7 +308,7 @@ function skip(deciding: Deciding, stretch: Stretch, outcome: string, causedBy: L
   const { from, to, count, countIsAtLeast = false } = stretch
   const { row, skips, fires } = deciding
   const last = skips.at(-1)
-  const isAlike = last?.outcome === outcome && outcome !== 'asked' && last.causedBy === null && causedBy === null
+  const isAlike = last?.outcome === outcome && last.causedBy === null && causedBy === null
   if (isAlike && (fires.at(-1)?.plannedAt ?? 0) < last.from) {
     skips[skips.length - 1] = { ...last, to, ...summed(last, stretch) }
   } else {

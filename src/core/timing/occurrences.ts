@@ -45,12 +45,13 @@ const countedStepsMax = 50_000
 export function occurrences({ listMax, ...input }: OccurrencesInput): Occurrences {
   const { now, schedule, state } = input
   const plannedAt = state.nextRunAt ?? soleInstant(input)
-  const untilAt = Math.min(now, schedule.endAt ?? now)
   const freedAt = gridFreedAt(state, now)
   const grid = freedAt === null ? null : gridFor(input)
   if (grid === null || freedAt === null)
     return { listed: plannedAt === null || plannedAt > now ? [] : [plannedAt], before: null }
 
+  const { endAt = now, expiresAt = now } = schedule
+  const untilAt = Math.min(now, endAt, expiresAt >= now ? now : (grid.atOrAfter(expiresAt) ?? now))
   const spacingMs = Math.max(1, schedule.minMs ?? 1)
   const afterAt = plannedAt ?? state.lastPlannedAt ?? state.anchorAt ?? now
   const oldestAt = Math.max(afterAt + spacingMs, schedule.startAt ?? afterAt, freedAt)

@@ -17,7 +17,7 @@ export interface ScheduleDefinition
 export interface Schedule extends ScheduleDefinition, Omit<ScheduleView, 'spec' | 'calendars' | 'settings'> {}
 
 export function definitionOf(spec: ScheduleSpec): ScheduleDefinition {
-  const { timing, options = {}, spread: _, asksWhenMissed: __, onExhausted: ___, ...rest } = spec
+  const { timing, options = {}, spread: _, asksWhenMissed: __, onExhausted: ___, task: ____, ...rest } = spec
   const { maxAttempts, ...execution } = options as ExecutionOptions
   const attempts = maxAttempts === undefined ? {} : { attempts: maxAttempts }
   return { ...rest, ...(timing as object), ...execution, ...attempts }

@@ -24,6 +24,7 @@ import { isProgramThere, ProfileCache } from './profile-cache.ts'
 import { type AgentProfile, killAfterMsMax } from './profile-form.ts'
 import { promptIn } from './prompt-file.ts'
 import { type RunOriginNames, runOrigin } from './run-origin.ts'
+import { type RunBefore, runBefore } from './tasks/run-before.ts'
 import { type StartedInTerminal, startInTerminal } from './terminal/start-in-terminal.ts'
 import { tmuxSocket } from './terminal/tmux.ts'
 import { openWorktree, type Workspace } from './workspace/open-workspace.ts'
@@ -106,10 +107,11 @@ class AgentRun {
     const workspace = await this.#workspace(interrupted !== null)
     let end: WorkspaceEnd = 'failed'
     try {
-      const session = workspace.isContinued ? interrupted : null
-      if (session !== interrupted)
+      if (interrupted !== null && !workspace.isContinued)
         this.#note('the worktree of its session is not on this machine; this attempt starts fresh')
-      const ended = await this.#answered({ ...surroundings, cwd: workspace.cwd }, session, startedMs)
+      const isInterrupted = interrupted !== null && workspace.isContinued
+      const session = isInterrupted ? interrupted : await this.#sessionBefore()
+      const ended = await this.#answered({ ...surroundings, cwd: workspace.cwd, isInterrupted }, session, startedMs)
       end = workspaceEnd(ended, this.#attempt.signal)
       return ended
     } finally {
@@ -120,12 +122,12 @@ class AgentRun {
 
   /** A session that is gone is found out only by its program. */
   async #answered(around: Surroundings, session: string | null, startedMs: number): Promise<Ended> {
-    if (session === null) await this.#setUp(around)
+    if (!around.isInterrupted) await this.#setUp(around)
     let end = await this.#played(around, session)
     let isResumed = session !== null
     if (session !== null && isMissingSession(end, this.#profile) && !this.#attempt.signal.aborted) {
       this.#note(`session ${session} is gone; this attempt starts fresh`)
-      end = await this.#played(around, null)
+      end = await this.#played({ ...around, isInterrupted: false }, null)
       isResumed = false
     }
     await this.#kept
@@ -140,16 +142,18 @@ class AgentRun {
     this.#attempt.output(`[belfry: ${what}]\n`)
   }
 
-  async #surroundings(): Promise<Omit<Surroundings, 'cwd'>> {
+  async #surroundings(): Promise<Omit<Surroundings, 'cwd' | 'isInterrupted'>> {
     const { store, secrets: resolver } = this.#around
-    const origin = await store.look(runOrigin, this.#attempt.scheduleId)
+    const names = await store.look(runOrigin, this.#attempt.scheduleId)
+    const lastAnswer = this.#target.agent.context === 'last' ? (await this.#runBefore())?.answer : null
     const { value, secrets } = await resolver.resolve({ ...this.#profile.env, ...this.#target.env })
     const environment = {
       ...environmentOf(this.#attempt, { ...(value as Record<string, string>) }, process.env),
       BELFRY_NAMESPACE: store.namespace,
-      ...(origin.schedule !== undefined && { BELFRY_SCHEDULE: origin.schedule }),
+      ...(names.schedule !== undefined && { BELFRY_SCHEDULE: names.schedule }),
+      ...(names.task !== undefined && { BELFRY_TASK: names.task }),
     }
-    return { origin, environment, secrets }
+    return { origin: { ...names, lastAnswer }, environment, secrets }
   }
 
   async #workspace(isResumed: boolean): Promise<Workspace> {
@@ -174,12 +178,29 @@ class AgentRun {
     return interruptedSession(await this.#around.store.look(earlierAttempts, { runId, fence }), this.#profile.name)
   }
 
+  /** The session of the run before, where the task goes on in it. */
+  async #sessionBefore(): Promise<string | null> {
+    if (this.#target.agent.context !== 'session' || this.#profile.resume === undefined) return null
+    const before = await this.#runBefore()
+    return before?.profile === this.#profile.name ? before.sessionId : null
+  }
+
+  async #runBefore(): Promise<RunBefore | null> {
+    const { scheduleId, runId } = this.#attempt
+    return scheduleId === null ? null : this.#around.store.look(runBefore, scheduleId, runId)
+  }
+
   async #played(around: Surroundings, resumed: string | null): Promise<AgentEnd & { readonly session: string | null }> {
     const { runId, plannedAt } = this.#attempt
     const profile = this.#profile
     const session = resumed ?? (profile.session === undefined ? undefined : randomUUID())
     const isResumed = resumed !== null
-    const prompt = originatedPrompt(this.#prompt, { runId, ...around.origin, plannedAt, isResumed })
+    const prompt = originatedPrompt(this.#prompt, {
+      runId,
+      ...around.origin,
+      plannedAt,
+      isResumed: around.isInterrupted,
+    })
     const promptFile = profile.prompt === 'file' ? await writtenPrompt(prompt) : null
     try {
       const { model } = this.#target.agent
@@ -254,7 +275,9 @@ class AgentRun {
 /** What an attempt runs in. */
 interface Surroundings extends Omit<Program, 'argv'> {
   readonly secrets: readonly Secret[]
-  readonly origin: RunOriginNames
+  readonly origin: RunOriginNames & { readonly lastAnswer: string | null | undefined }
+  /** It continues a session that was interrupted, in the place where that was. */
+  readonly isInterrupted: boolean
 }
 
 interface Beginning {

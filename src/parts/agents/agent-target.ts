@@ -18,6 +18,8 @@ export interface AgentTarget {
     readonly prompt?: string | undefined
     readonly promptFile?: string | undefined
     readonly model?: string | undefined
+    /** What it knows of the run before it: nothing, its answer, or its session. */
+    readonly context?: 'fresh' | 'last' | 'session' | undefined
     /** Whether an attempt continues the session of one that was interrupted. */
     readonly resume?: 'interrupted' | 'never' | undefined
     /** What is kept as output: readable text, or what the agent prints. */
@@ -46,6 +48,7 @@ declare module '../../operations/target/target-input.ts' {
 export const promptBytesMax = 64 * 1024
 const nameLengthMax = 200
 const choices: Readonly<Record<string, readonly string[]>> = {
+  context: ['fresh', 'last', 'session'],
   resume: ['interrupted', 'never'],
   output: ['text', 'raw'],
   workspace: ['shared', 'worktree'],
@@ -76,10 +79,17 @@ export function agentProblems(target: Target, known?: ReadonlyMap<string, KnownP
     ...Object.entries(choices).flatMap(([field, allowed]) =>
       agent[field] === undefined || allowed.includes(agent[field] as string)
         ? []
-        : [problemAt(`agent.${field}`, `is ${shown(agent[field])}`, allowed.join(' or '))],
+        : [
+            problemAt(
+              `agent.${field}`,
+              `is ${shown(agent[field])}`,
+              allowed.join(', ').replace(/, ([^,]*)$/, ' or $1'),
+            ),
+          ],
     ),
     ...modelProblems(agent, known),
     ...workspaceProblems(agent, beside, known),
+    ...contextProblems(agent, known),
     ...besides,
   ]
 }
@@ -140,6 +150,16 @@ export function checkoutKey(target: AgentTarget, profile: AgentProfile | undefin
     // It is a folder of the workers' machines.
     return cwd
   }
+}
+
+/** Checked when it is written: later it would begin from nothing without saying so. */
+function contextProblems(
+  { profile, context }: Readonly<Record<string, unknown>>,
+  known: ReadonlyMap<string, KnownProfile> | undefined,
+): TargetProblem[] {
+  const found = known?.get(profile as string)?.profile
+  if (context !== 'session' || found === undefined || found.resume !== undefined) return []
+  return [problemAt('agent.context', `is session, and profile ${found.name} continues none`, 'fresh or last')]
 }
 
 function textProblems(field: string, value: unknown, expected: string): TargetProblem[] {

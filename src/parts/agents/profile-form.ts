@@ -102,6 +102,10 @@ const form = z.strictObject({
     .describe('A command that prepares the workspace.')
     .optional(),
   terminal: z.enum(['none', 'tmux']).describe('Whether it runs in a terminal. Default: none.').optional(),
+  mayUse: z
+    .enum(['admin', 'operate', 'self'])
+    .describe('The scope that a task with it needs; self: only its own agent, and admins. Default: admin.')
+    .optional(),
   version: words.describe('Arguments that print its version. Default: --version.').optional(),
   install: z.string().describe('How to get the program.').optional(),
 })

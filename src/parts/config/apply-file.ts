@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { BelfryError } from '../../core/error.ts'
+import { withAdded } from '../../operations/fields/added-fields.ts'
 import { onlyGiven } from '../../operations/fields/only-given.ts'
 import { read } from '../../operations/input/read-input.ts'
 import { type Problem, refuse } from '../../operations/input/refuse-input.ts'
@@ -55,7 +56,7 @@ export async function applyRead(
     )
   }
   if (trusting !== 'rehearsal' && !isTrusted(file, trusting.trust)) {
-    if (trusting.judges === 'outline') refuseOutline({ ...document, ...told })
+    if (trusting.judges === 'outline') refuseOutline(context, { ...document, ...told })
     // Check first, so that a user who trusts the file knows that it can be applied.
     else await applied(context.store.rehearsal())
     refuseUntrusted(file, trusting.trust)
@@ -74,9 +75,9 @@ function absentPrograms(document: Readonly<Record<string, unknown>>, context: Op
 }
 
 /** Refuses a file with wrong sections, without reading their entries. */
-function refuseOutline(document: object): void {
+function refuseOutline({ fields }: OperationContext, document: object): void {
   const { input, request } = apply
-  refuse(subjectOf(request), read(input, document, request).problems)
+  refuse(subjectOf(request), read(withAdded(input, fields), document, request).problems)
 }
 
 /** A missing or empty file names no source and is most often a mistake of a deployment or an editor. It would delete everything, so that needs a confirmation. */

@@ -62,12 +62,17 @@ export async function readDocument(context: OperationContext, document: Sections
   const problems = sections.flatMap((section) => tooMany(section, document))
   // So many entries would block all other work while they are read and written.
   if (problems.length > 0) return { entries: {}, problems }
-  const given = Object.values(document).flatMap((section) => Object.values(section ?? {}))
-  const targets = given.map((entry) => (isRecord(entry) ? entry.target : undefined))
+  const targets = sections.flatMap(({ name: field, targets: own = ownTarget }) =>
+    Object.values(document[field] ?? {}).flatMap((entry) => own(entry)),
+  )
   const within = { ...context, kinds: await kindsInStore(context, targets, document) }
   const entries: Record<string, readonly Entry[]> = {}
   for (const section of sections) entries[section.name] = await readSection(within, section, { document, problems })
   return { entries, problems }
+}
+
+function ownTarget(entry: unknown): readonly unknown[] {
+  return isRecord(entry) ? [entry.target] : []
 }
 
 /** Reads the entries of a section until a refusal is full. */

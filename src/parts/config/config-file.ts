@@ -64,6 +64,7 @@ async function textOf(path: string): Promise<string | null> {
     if (error instanceof NoRegularFile) throw refused(path, error.message, 'a file with YAML in it')
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    if (code === 'ELOOP') throw refused(path, 'is a symbolic link', 'the file itself')
     if (code === 'EISDIR') throw refused(path, 'is a folder', 'a file with YAML in it')
     if (error instanceof TypeError) throw refused(path, 'is not UTF-8', 'YAML in UTF-8')
     throw faulty({ file: path }, `cannot be read: ${message}.`, 'Check the permissions of the file.', 'unavailable')

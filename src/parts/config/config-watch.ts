@@ -16,6 +16,7 @@ export type ConfigNews =
 
 interface Watched {
   readonly path: string
+  readonly isPolled?: boolean
   readonly context: OperationContext
   readonly trust: Trust
   readonly tell: (news: ConfigNews) => void
@@ -52,7 +53,14 @@ export class ConfigWatch {
 
   /** Applies the current file, unless its source has had this content, and then watches it. */
   async begin(): Promise<void> {
-    const { path } = this.#watched
+    const { path, isPolled } = this.#watched
+    if (!isPolled) await this.#follow(path)
+    // Only once it is watched: later changes are noticed.
+    this.#wake()
+    await this.#turn
+  }
+
+  async #follow(path: string): Promise<void> {
     const folder = dirname(path)
     // Watches the folder, because the file may appear later; other files in it are ignored.
     const watcher = watchPath(folder, {
@@ -66,9 +74,6 @@ export class ConfigWatch {
     watcher.on('error', () => undefined)
     await new Promise<void>((resolve) => watcher.once('ready', resolve).once('error', () => resolve()))
     watcher.on('all', () => this.#wake())
-    // Only once it is watched: later changes are noticed.
-    this.#wake()
-    await this.#turn
   }
 
   async close(): Promise<void> {

@@ -8,17 +8,20 @@ import { Trust } from './trusted-files.ts'
 export interface WatchOptions {
   /** Whether the file was found in a default place and not named: one that another user could have written then needs trust. */
   readonly isFound?: boolean
+  /** Whether it is only looked at from time to time: in a folder where much is written, notifications would cost more. */
+  readonly isPolled?: boolean
 }
 
 export async function watchFile(
   { context, events }: Pick<Behind, 'context' | 'events'>,
   file: string,
-  { isFound = false }: WatchOptions = {},
+  { isFound = false, isPolled = false }: WatchOptions = {},
 ): Promise<ConfigWatch> {
   const path = resolve(file)
   const { kinds, sections } = context
   const watch = new ConfigWatch({
     path,
+    isPolled,
     context: { ...context, actor: { ...context.actor, door: 'file' } },
     trust: new Trust(process.env, { kinds, sections, found: isFound ? path : null }),
     tell: (news) => tell(news, events),

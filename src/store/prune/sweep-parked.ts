@@ -1,12 +1,13 @@
 import { cancelledEnding } from '../runs/cancel-run.ts'
 import { conclude } from '../runs/conclude.ts'
+import { missedReason } from '../runs/ready-aside.ts'
 import { runOutlines } from '../runs/run-outline.ts'
 import { all, both, dialects, each, type Step } from '../statement.ts'
 import { nothingSwept, type Sweeping, type Swept } from './sweep.ts'
 
 const findParked = both(
   'prune find parked',
-  `select run_id from belfry.aside where kind = 'parked' and queue_id = $1 and at <= $2 order by at, run_id limit $3`,
+  `select run_id from belfry.aside where kind = 'parked' and queue_id = $1 and at <= $2 and coalesce(reason, '') <> '${missedReason}' order by at, run_id limit $3`,
 )
 /** A run that was reset since it was found is not taken. Found by its run id, as `takeGated` in `key-gate.ts`. */
 const takeParked = dialects('prune take parked', {

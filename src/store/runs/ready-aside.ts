@@ -11,6 +11,9 @@ export type ReadyRow = RowOf<typeof tables.ready>
  */
 export type AsideKind = 'waiting' | 'key' | 'overlap' | 'held' | 'parked'
 
+/** Why a run is parked whose one-shot was missed: a person decides about it, and it is never pruned. */
+export const missedReason = 'missed'
+
 export interface Aside {
   readonly standing: ReadyRow
   readonly kind: AsideKind

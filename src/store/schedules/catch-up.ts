@@ -81,6 +81,6 @@ function withShares(turn: Turn, now: number): Turn {
 
 function withShare(fire: Fire, id: string, now: number, config: CatchUpConfig): Fire {
   const shareMs = catchUpShareMs({ id, plannedAt: fire.plannedAt, config })
-  const at = caughtUpAt({ now, shareMs, lateAfter: fire.lateAfter, config })
+  const at = caughtUpAt({ now, shareMs, lateAfter: fire.lateAfter ?? Number.POSITIVE_INFINITY, config })
   return { ...fire, notBefore: at > now ? at : null }
 }

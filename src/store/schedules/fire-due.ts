@@ -9,6 +9,7 @@ import type { Fired } from '../port.ts'
 import { admit } from '../runs/admit.ts'
 import { cancelRuns } from '../runs/cancel-runs.ts'
 import { arrivalOf } from '../runs/enqueue.ts'
+import { missedReason, setAside } from '../runs/ready-aside.ts'
 import { countsRuns, type RunRoom, roomsOf } from '../runs/run-quota.ts'
 import { type RunRow, writeRuns } from '../runs/run-row.ts'
 import { all, clockOr, dialects, freshIds, type Row, runEach, type Step, storeClock } from '../statement.ts'
@@ -17,7 +18,7 @@ import { tables } from '../tables.ts'
 import { spreadCatchUp } from './catch-up.ts'
 import { endHints } from './hint-row.ts'
 import { releaseRuns } from './hold-runs.ts'
-import { type LedgerEntry, passedEntry, writeLedger } from './ledger.ts'
+import { askedOutcome, type LedgerEntry, passedEntry, writeLedger } from './ledger.ts'
 import { type LiveRunRow, listLiveRuns, liveRunsOf } from './live-run.ts'
 import { askForWork, refuseUnfit, runOf, type Work, workOf } from './occurrence-run.ts'
 import {
@@ -52,9 +53,10 @@ const lockNewest = dialects('fire lock newest', {
 
 /** Runs made in one transaction at most, so that a long catch-up does not lock out other writers. */
 const runsMax = 2_000
-const brokenAgainMs = 60_000
+/** When a schedule is looked at again that cannot be evaluated here, or is a task while durable tasks are off. */
+const askAgainMs = 60_000
 
-const postponeUnread = dialects('fire postpone unread', tables.schedule.only('id', 'wakeAt').update())
+const postpone = dialects('fire postpone', tables.schedule.only('id', 'wakeAt').update())
 
 /**
  * Makes runs of due occurrences and asks the governor for the next ones, for many schedules in one step. Schedules locked by
@@ -66,10 +68,13 @@ export function* fireDue(context: StoreContext, { limit }: { limit: number }): S
   const [first] = found
   if (first === undefined) return { runs: [], skipped: [], broken: [], schedules: 0, more: false }
   const now = first.now as number
-  const { due, unread } = readRows(found)
+  const { due: read, unread } = readRows(found)
+  // Looked at again in a minute, tasks that are off keep no other schedule waiting.
+  const off = read.filter(({ spec, settings }) => spec.task !== undefined && settings?.values.durable === false)
+  const due = read.filter((row) => !off.includes(row))
   yield* runEach(
-    postponeUnread,
-    unread.map(({ row }) => [row.id as number, now + brokenAgainMs]),
+    postpone,
+    [...unread.map(({ row }) => row.id as number), ...off.map(({ id }) => id)].map((id) => [id, now + askAgainMs]),
   )
   const stops = found.some((row) => row.stops !== null) ? yield* stopsOf(due, now) : noStops
   yield* postponeStopped(stops)
@@ -82,7 +87,7 @@ export function* fireDue(context: StoreContext, { limit }: { limit: number }): S
   const more = found.length === limit || after.size < free.length || [...after.values()].some((row) => isDue(row, now))
   const own = unread.filter(({ row }) => row.ns === context.ns)
   const broken = [...own.map(({ row, error }) => ({ schedule: row.name as string, error })), ...fired.broken]
-  return { ...fired, broken, schedules: after.size + stops.stopped.size + unread.length, more }
+  return { ...fired, broken, schedules: after.size + stops.stopped.size + unread.length + off.length, more }
 }
 
 /**
@@ -146,7 +151,7 @@ export function* fireSchedules(
   rows: readonly ScheduleRow[],
   kept = none,
 ): Step<FiredSchedules> {
-  const asked = yield* askForWork(rows)
+  const wanted = yield* askForWork(rows)
   const { taken, broken } = yield* turnsOf(context, now, rows, kept)
   const turns = yield* spreadCatchUp(now, bounded(taken))
   for (const turn of turns) if (turn.releases) yield* releaseRuns(now, turn.row)
@@ -154,13 +159,14 @@ export function* fireSchedules(
   const work = yield* workOf(
     context,
     firing.map(({ row }) => row),
-    asked,
+    wanted,
   )
   const ids = yield* freshIds(firing.reduce((sum, { fires }) => sum + fires.length, 0))
   const batches = new Map<Turn, RunRow[]>()
   for (const turn of firing) batches.set(turn, runsOf(turn, work, now, ids.splice(0, turn.fires.length)))
   const held = new Set(firing.flatMap(({ row }) => (row.heldBy === null ? [] : [row.id])))
-  const written = yield* makeRuns(context, now, [...batches.values()].flat(), { work, held })
+  const asked = new Set([...batches].flatMap(([{ fires }, runs]) => runs.filter((_, index) => fires[index]?.isAsked)))
+  const written = yield* makeRuns(context, now, [...batches.values()].flat(), { work, held, asked })
 
   yield* writeLedger(
     now,
@@ -175,7 +181,7 @@ export function* fireSchedules(
         (batches.get(turn) ?? []).filter(({ id }) => written.has(id)),
       ),
     ),
-    ...broken.map(({ row }) => ({ ...row, wakeAt: now + brokenAgainMs })),
+    ...broken.map(({ row }) => ({ ...row, wakeAt: now + askAgainMs })),
   ]
   const isPlain = new Set(turns.filter(isPlainTurn).map(({ row }) => row.id))
   yield* savePlans(after.filter(({ id }) => isPlain.has(id)))
@@ -272,15 +278,29 @@ function runsOf({ row, fires }: Turn, work: ReadonlyMap<number, Work>, now: numb
   })
 }
 
-/** Writes runs and gives each its place; those of held schedules go aside. Returns the runs that did not exist before. */
+interface Places {
+  readonly work: ReadonlyMap<number, Work>
+  readonly held: ReadonlySet<number>
+  readonly asked: ReadonlySet<RunRow>
+}
+
+/**
+ * Writes runs and gives each its place; those of held schedules go aside, and those that a person decides about are parked.
+ * Returns the runs that did not exist before.
+ */
 function* makeRuns(
   context: StoreContext,
   now: number,
   runs: readonly RunRow[],
-  { work, held }: { readonly work: ReadonlyMap<number, Work>; readonly held: ReadonlySet<number> },
+  { work, held, asked }: Places,
 ): Step<Set<number>> {
   const written = yield* writeRuns(runs, { context, now, over: 'made' })
-  const made = runs.filter(({ id }) => written.has(id))
+  yield* setAside(
+    [...asked]
+      .filter(({ id }) => written.has(id))
+      .map((row) => ({ standing: arrivalOf(row).standing, kind: 'parked', at: now, reason: missedReason })),
+  )
+  const made = runs.filter((row) => written.has(row.id) && !asked.has(row))
   yield* listLiveRuns(made.map(({ ns, scheduleId, id }) => ({ ns, scheduleId: scheduleId as number, id })))
   yield* admit(
     now,
@@ -309,9 +329,11 @@ function entriesOf(turn: Turn, runs: readonly RunRow[], written: ReadonlySet<num
   return [...ended, ...fired].sort((a, b) => a.from - b.from)
 }
 
-function firedEntry({ ns, id: scheduleId }: ScheduleRow, { plannedAt, decision }: Fire, runId: number): LedgerEntry {
+function firedEntry({ ns, id: scheduleId }: ScheduleRow, fire: Fire, runId: number): LedgerEntry {
+  const { plannedAt, decision, isAsked } = fire
   const alone = { from: plannedAt, to: plannedAt, count: 1, countIsAtLeast: false }
-  return { ns, scheduleId, ...alone, outcome: 'fired', runId, causedBy: null, decision }
+  const outcome = isAsked === true ? askedOutcome : 'fired'
+  return { ns, scheduleId, ...alone, outcome, runId, causedBy: null, decision }
 }
 
 function reportOf(
@@ -322,7 +344,8 @@ function reportOf(
   const runs = turns.flatMap((turn) => {
     const made = (batches.get(turn) ?? []).filter(({ id }) => written.has(id))
     return made.map(({ id, occurrenceAt }) => {
-      return { id: formatId('run', id), schedule: turn.row.name, occurrenceAt: occurrenceAt as number }
+      const asked = turn.fires[0]?.isAsked === true ? { isAsked: true as const } : {}
+      return { id: formatId('run', id), schedule: turn.row.name, occurrenceAt: occurrenceAt as number, ...asked }
     })
   })
   const skipped = turns.flatMap(({ row, passed, skips }) => {

@@ -23,6 +23,9 @@ export interface LedgerEntry extends Passed {
   readonly causedBy: number | null
 }
 
+/** The outcome of an occurrence whose run waits for the decision of a person. */
+export const askedOutcome = 'asked'
+
 /** The entry of occurrences that ended without a run; `causedBy` is the run that blocked them. */
 export function passedEntry(
   { ns, id: scheduleId }: ScheduleRow,
@@ -134,9 +137,8 @@ function isAlike(a: LedgerEntry, b: LedgerEntry): boolean {
   return a.scheduleId === b.scheduleId && a.outcome === b.outcome && a.causedBy === b.causedBy
 }
 
-/** Occurrences that a person must decide about keep one row each. */
-function isExtensible({ runId, outcome }: LedgerEntry): boolean {
-  return runId === null && outcome !== 'asked'
+function isExtensible({ runId }: LedgerEntry): boolean {
+  return runId === null
 }
 
 function continues(row: Row | undefined, { outcome, causedBy }: LedgerEntry): boolean {
@@ -146,7 +148,9 @@ function continues(row: Row | undefined, { outcome, causedBy }: LedgerEntry): bo
 /** Without the governor's memory: that is kept with the run, and the ledger outlives the run by far. */
 function tupleOf(now: number, { decision, ...entry }: LedgerEntry): Value[] {
   const kept = decision === null ? null : withoutMemory(decision)
-  return tables.ledger.tuple({ ...entry, decision: kept, recordedAt: now, endedAt: entry.runId === null ? now : null })
+  // For its schedule a parked run has ended.
+  const isOver = entry.runId === null || entry.outcome === askedOutcome
+  return tables.ledger.tuple({ ...entry, decision: kept, recordedAt: now, endedAt: isOver ? now : null })
 }
 
 function withoutMemory(decision: NextDecision): NextDecision {

@@ -30,6 +30,7 @@ import { both, clockNow, freshIds, metOthers, one, type Step } from '../statemen
 import type { StoreContext } from '../store-context.ts'
 import { tables } from '../tables.ts'
 import { fireSchedules } from './fire-due.ts'
+import { freesName } from './free-name.ts'
 import { writePassed } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
 import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
@@ -63,9 +64,10 @@ export function* putSchedule(context: StoreContext, given: ScheduleSpec, options
   // As it will be read back, without undefined fields: else a spec would differ from itself.
   const spec: ScheduleSpec = JSON.parse(JSON.stringify(given))
   for (let races = 1; races <= racesMax; races++) {
-    const found = yield* lockNamedSchedule(context, spec.name)
+    const named = yield* lockNamedSchedule(context, spec.name)
     const now = yield* clockNow()
     const put = { context, spec, options, now }
+    const found = named !== null && (yield* freesName(named, spec, now)) ? null : named
     const answer = found === null ? yield* create(put) : yield* change(put, found)
     // Another caller created it in between: the next try finds it.
     if (answer !== null) return answer
@@ -143,6 +145,7 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   if (options.ifId !== undefined && options.ifId !== formatId('schedule', found.id)) return answer('version-differs')
   if (changed.length === 0) return answer('unchanged')
   refuseManaged({ noun: 'schedule', name: found.name, managedBy: found.managedBy }, options.source)
+  refuseTask(found, spec)
   refuseUnasked(found, options)
   if (options.ifVersion !== undefined && options.ifVersion !== found.version) return answer('version-differs')
   if (options.mode === 'create') return answer('exists')
@@ -183,6 +186,15 @@ function refuseNever({ nextDecision, calendars }: ScheduleRow): void {
   const names = (calendars ?? []).map(useText).join(', ')
   const problem = `names ${names}, and no instant of the schedule is in the open hours`
   throw invalid('calendar', problem, 'hours in which the schedule runs')
+}
+
+/** Its prompt, author and expiry belong together; without them it would go on as something else. */
+function refuseTask({ name, spec: { task } }: ScheduleRow, after: ScheduleSpec): void {
+  if (task === undefined || task.id === after.task?.id) return
+  throw new BelfryError('conflict', `Schedule ${name} is the task ${task.id}.`, {
+    hint: `Change it with \`belfry task edit ${task.id}\`, or choose another name.`,
+    details: { schedule: name, task: task.id },
+  })
 }
 
 /** A schedule made by hand is not overwritten by a file that happens to use its name. */

@@ -55,7 +55,13 @@ export type RunNowAnswer =
   | { readonly answer: 'not-found' }
 
 export interface Fired {
-  readonly runs: { readonly id: string; readonly schedule: string; readonly occurrenceAt: number }[]
+  readonly runs: {
+    readonly id: string
+    readonly schedule: string
+    readonly occurrenceAt: number
+    /** It is parked until a person decides about it. */
+    readonly isAsked?: true
+  }[]
   readonly skipped: {
     readonly schedule: string
     readonly from: number

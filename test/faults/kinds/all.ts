@@ -10,6 +10,7 @@ import { fullDisk } from './full-disk.ts'
 import { kill, killElsewhere } from './kill.ts'
 import { pause } from './pause.ts'
 import { storm } from './storm.ts'
+import { manyTasks } from './tasks.ts'
 import { terminate } from './terminate.ts'
 
 export const faults: readonly Fault[] = [
@@ -26,5 +27,6 @@ export const faults: readonly Fault[] = [
   terminate,
   oneAccount({ workers: 16, perKill: 2_500 }),
   oneBudget({ workers: 16, perKill: 2_500 }),
+  manyTasks,
   storm,
 ]

@@ -178,7 +178,13 @@ describe('a bad schedule is refused with everything that is wrong, where, and wh
       /command and handler/,
       /exactly one/,
     ],
-    ['a prompt, which comes later', { target: { prompt: 'x' } }, 'target.prompt', /cannot execute yet/, /handler/],
+    [
+      'an inbox that is no object',
+      { target: { inbox: 'x' } },
+      'target.inbox',
+      /is the string x/,
+      /an object with prompt/,
+    ],
     ['a misspelt kind', { target: { handle: 'a' } }, 'target.handle', /not a kind of target/, /handler, if/],
     ['a stray field of a target', { target: { handler: 'a', cwd: 'b' } }, 'target.cwd', /not known beside/, /alone/],
     [

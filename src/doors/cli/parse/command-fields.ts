@@ -52,6 +52,11 @@ export function argumentsOf({ input, takes }: Pick<AnyOperation, 'input' | 'take
   })
 }
 
+/** Whether `--in` stands for its `at`. A verb may have a field of that name. */
+export function takesIn({ input: { shape } }: Pick<AnyOperation, 'input'>): boolean {
+  return 'at' in shape && !('in' in shape)
+}
+
 function isTwin(name: string, shape: Readonly<Record<string, unknown>>): boolean {
   return name.endsWith('Ms') && name.slice(0, -2) in shape
 }

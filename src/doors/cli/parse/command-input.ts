@@ -8,7 +8,7 @@ import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
 import type { ReadRequest } from '../../../operations/input/unreadable-input.ts'
 import type { AnyOperation } from '../../../operations/operation.ts'
 import { absentIn } from '../../../operations/target/target-input.ts'
-import { argumentsOf, type Field, fieldsOf, flagOf } from './command-fields.ts'
+import { argumentsOf, type Field, fieldsOf, flagOf, takesIn } from './command-fields.ts'
 import { jsonOf, readValue, type Texts } from './read-value.ts'
 import { flaggedKinds, headFlags, targetFromFlags } from './target-flags.ts'
 
@@ -36,7 +36,7 @@ export async function inputOf(operation: AnyOperation, typed: Typed, texts: Text
   // Without the file its fields cannot be checked.
   if (problems.length > typed.problems.length) refuse('The command', problems)
   const fields = fieldsOf(operation)
-  const named = await argumentValues(operation, typed, texts, problems)
+  const named = await argumentValues(operation, withAll(operation, typed), texts, problems)
   refuseOtherNames(named, fromFile, problems)
   const input: Record<string, unknown> = { ...fromFile, ...named }
   for (const field of fields) {
@@ -67,16 +67,21 @@ export async function inputOf(operation: AnyOperation, typed: Typed, texts: Text
     const field = options.target === undefined ? 'target' : '--target'
     problems.push(...absentIn(input.target, { field, folder: texts.folder, kinds }))
   }
-  if (options.in !== undefined) input.at = instantIn(options, now, problems)
+  if (options.in !== undefined && takesIn(operation)) input.at = instantIn(options, now, problems)
   refuseIdle(operation, input, problems)
   return { input, problems }
+}
+
+/** `missed drop --all` is `missed drop all`; with another argument there is one too many. */
+function withAll({ takesAll }: AnyOperation, typed: Typed): Typed {
+  return takesAll === true && typed.options.all === true ? { ...typed, args: [...typed.args, 'all'] } : typed
 }
 
 /** The fields that these problems are about. */
 export function fieldsAbout(operation: AnyOperation, problems: readonly Problem[]): string[] {
   const fields = [...argumentsOf(operation), ...fieldsOf(operation)]
   return problems.flatMap(({ field: typed }) => {
-    if (typed === '--in') return ['at']
+    if (typed === '--in' && takesIn(operation)) return ['at']
     const [word = ''] = typed.split(/[ .]/)
     if (typed === idleField) return ['target']
     const kind = flaggedKinds.find(({ flags, takesWords }) =>

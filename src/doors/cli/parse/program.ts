@@ -5,7 +5,7 @@ import { nounEntries, operations } from '../../../table.ts'
 import { localCommands } from '../commands/local-commands.ts'
 import type { LocalCommand } from '../part.ts'
 import { commandLine } from '../spelling/command-line.ts'
-import { argumentsOf, type Field, fieldsOf, helpOf, placeholderOf } from './command-fields.ts'
+import { argumentsOf, type Field, fieldsOf, helpOf, placeholderOf, takesIn } from './command-fields.ts'
 import { hasTarget } from './command-input.ts'
 import { finished, finishLater } from './lazy-command.ts'
 import { ofStoreFlag } from './short-forms.ts'
@@ -136,9 +136,10 @@ function finishVerb(command: Command, operation: AnyOperation, actions: Actions)
   const usage = taken.map(({ flag }) => flag)
   command.usage([...usage, '[flags]', ...(hasTarget(operation) ? ['[-- PROGRAM ARGUMENT…]'] : [])].join(' '))
   for (const field of fieldsOf(operation)) addField(command, field, actions)
-  if ('at' in operation.input.shape) {
+  if (takesIn(operation)) {
     command.addOption(collecting(new Option('--in <duration>', 'The same as --at, as a duration from now.')))
   }
+  if (operation.takesAll === true) command.addOption(new Option('--all', `All of them, in place of ${usage[0]}.`))
   if (hasTarget(operation)) addTarget(command)
   addManners(command, operation, actions)
   withStore(command, actions)

@@ -1,6 +1,7 @@
 import { spentOn, stateAt } from '../../../core/budget/budget.ts'
 import { isoText } from '../../../operations/input/instant.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
+import type { PlannedWork } from '../../../operations/part.ts'
 import { belfryCommand } from '../../../operations/shell-words.ts'
 import { clockNow } from '../../../store/statement.ts'
 import type { RunView } from '../../../store/views.ts'
@@ -22,4 +23,10 @@ export async function explainBudgets({ store }: OperationContext, run: RunView):
     const lift = belfryCommand('budget', 'topup', name)
     return [`${spentWords(budget, state, spent)} It begins anew at ${isoText(state.until)}, or sooner by \`${lift}\`.`]
   })
+}
+
+/** The budgets that count the runs of a schedule. */
+export async function budgetsCounting({ store }: OperationContext, planned: PlannedWork): Promise<readonly string[]> {
+  const work = workOf(planned)
+  return (await store.look(listBudgets)).filter((budget) => fits(budget, work)).map(({ name }) => name)
 }

@@ -8,7 +8,7 @@ import { budgetReason } from './budget-hold.ts'
 import { workOf } from './budget-scope.ts'
 import { budgetSection } from './budget-section.ts'
 import { budgetOperations } from './budget-verbs.ts'
-import { explainBudgets } from './explain-budget.ts'
+import { budgetsCounting, explainBudgets } from './explain-budget.ts'
 import { namespaceOperations } from './namespace-verbs.ts'
 import { countMade, quotaReason, refuseBeyondQuota, runsLeft } from './quota.ts'
 import { reserveBudgets } from './reserve-budget.ts'
@@ -25,6 +25,7 @@ export const budgets = {
   begins,
   ended: settleEnds,
   explainsRun: explainBudgets,
+  budgetsOf: budgetsCounting,
   heldDeferrals: [budgetReason.code],
   config: [budgetSection],
   sweeps: [sweepUsage, sweepReservations],

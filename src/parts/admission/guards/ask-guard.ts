@@ -53,11 +53,10 @@ async function ask(name: 'when' | 'until', guard: Guard, { lease, context, signa
   return { says, why: reasonText(last === undefined ? why : `${why}: ${last}`) }
 }
 
-/** A command without a folder of its own runs where the command of the run does. */
+/** A command without a folder of its own runs where the program of the run does. */
 function executedOf(guard: Guard, { target: own }: Lease): Target {
   const target = targetOfGuard(guard)
-  const isCommand = target.command !== undefined && own?.command !== undefined
-  return isCommand && own.cwd !== undefined ? { cwd: own.cwd, ...target } : target
+  return target.command !== undefined && own?.cwd !== undefined ? { cwd: own.cwd, ...target } : target
 }
 
 /** The beginning of an output; a character that the limit cuts is left out. */

@@ -20,7 +20,7 @@ import { all, both, clockNow, run } from '../../../store/statement.ts'
 
 const findKept = both(
   'config find schedules',
-  'select name from belfry.schedule where ns = $1 and managed_by = $2 and deleted_at is null order by name',
+  'select name, spec from belfry.schedule where ns = $1 and managed_by = $2 and deleted_at is null order by name',
 )
 const manage = both(
   'config manage schedule',
@@ -68,7 +68,9 @@ export const schedules: ConfigSection<ScheduleSpec, ScheduleApplied> = {
   absent: (given, context) => absentIn((given as { readonly target?: unknown } | null)?.target, context),
   placed: (entries) => Object.fromEntries(entries.map(({ name, target }) => [name, target])),
   *kept({ ns }, source) {
-    return (yield* all<{ name: string }>(findKept, ns, source)).map(({ name }) => name)
+    const rows = yield* all<{ name: string; spec: string }>(findKept, ns, source)
+    // A task is an entry of another section.
+    return rows.filter(({ spec }) => (JSON.parse(spec) as ScheduleSpec).task === undefined).map(({ name }) => name)
   },
   *apply({ context, source, actor, adopt }, spec) {
     const { name } = spec

@@ -1,0 +1,25 @@
+import { runIdOf } from '../../../store/leases/settle.ts'
+import { cancelRun } from '../../../store/runs/cancel-run.ts'
+import { missedReason } from '../../../store/runs/ready-aside.ts'
+import { lockScheduleOf, resetRun } from '../../../store/runs/reset-run.ts'
+import { runOutlines } from '../../../store/runs/run-outline.ts'
+import { both, one, type Step } from '../../../store/statement.ts'
+import type { StoreContext } from '../../../store/store-context.ts'
+
+const findMissed = both(
+  'missed find',
+  `select run_id from belfry.aside where ns = $1 and run_id = $2 and kind = 'parked' and reason = '${missedReason}'`,
+)
+
+/** Starts or drops a missed run. Of two callers one decides: a run that waits no more is left alone, whatever has become of it. */
+export function* decideMissed(context: StoreContext, run: string, decision: 'run' | 'drop'): Step<boolean> {
+  const id = runIdOf({ runId: run })
+  const place = (yield* runOutlines(context, [id])).get(id)
+  // Both decisions lock the schedule too: the second finds what the first has made of the run.
+  if (place !== undefined) yield* lockScheduleOf(place)
+  if ((yield* one(findMissed, context.ns, id)) === undefined) return false
+  if (decision === 'run') return (yield* resetRun(context, run)) === 'ready'
+  return (yield* cancelRun(context, run, 'missed')) === 'cancelled'
+}
+decideMissed.audits = (isDone: boolean, [run, decision]: readonly unknown[]) =>
+  isDone ? { detail: { decision }, subject: `run ${run}` } : null

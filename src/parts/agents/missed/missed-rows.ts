@@ -1,0 +1,45 @@
+import { formatId } from '../../../core/id.ts'
+import type { ScheduleSpec } from '../../../core/schedule/schedule-spec.ts'
+import type { Target } from '../../../core/target.ts'
+import { missedReason } from '../../../store/runs/ready-aside.ts'
+import { all, both, type Row, type Step } from '../../../store/statement.ts'
+import type { StoreContext } from '../../../store/store-context.ts'
+
+/** A missed one-shot whose run waits for the decision of a person. */
+export interface MissedRun {
+  readonly run: string
+  readonly name: string
+  readonly spec: ScheduleSpec
+  readonly target: Target | null
+  readonly plannedAt: number
+  readonly askedAt: number
+}
+
+const waiting = `select a.run_id, a.at, d.occurrence_at, d.target, s.name, s.spec from belfry.aside a
+  join belfry.run d on d.id = a.run_id join belfry.schedule s on s.id = d.schedule_id
+  where a.ns = $1 and a.kind = 'parked' and a.reason = '${missedReason}'`
+const listed = both('missed list', `${waiting} and a.run_id > $2 order by a.run_id limit $3`)
+const ofSchedule = both('missed of schedule', `${waiting} and d.schedule_id = $2`)
+
+const rowsMax = 1_000
+
+function missedRunOf(row: Row): MissedRun {
+  return {
+    run: formatId('run', row.run_id as number),
+    name: row.name as string,
+    spec: JSON.parse(row.spec as string) as ScheduleSpec,
+    target: row.target === null ? null : (JSON.parse(row.target as string) as Target),
+    plannedAt: row.occurrence_at as number,
+    askedAt: row.at as number,
+  }
+}
+
+/** The missed one-shots that wait for a decision, or those of one schedule, oldest first. */
+export function* missedOf(
+  { ns }: StoreContext,
+  { scheduleId, after = 0 }: { readonly scheduleId?: number; readonly after?: number } = {},
+): Step<MissedRun[]> {
+  const rows =
+    scheduleId === undefined ? yield* all(listed, ns, after, rowsMax) : yield* all(ofSchedule, ns, scheduleId)
+  return rows.map(missedRunOf)
+}

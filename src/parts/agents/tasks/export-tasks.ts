@@ -1,0 +1,72 @@
+import { basename, relative } from 'node:path'
+import { z } from 'zod'
+import { isoText } from '../../../operations/input/instant.ts'
+import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
+import { definitionOf } from '../../../operations/schedule/schedule-answer.ts'
+import { text } from '../../../operations/schema/output-schema.ts'
+import type { ScheduleView } from '../../../store/views.ts'
+import type { AgentTarget } from '../agent-target.ts'
+import { projectRoot } from '../project-root.ts'
+import { tasksQueue } from './task-input.ts'
+import { listTasks } from './task-rows.ts'
+
+const tasksMax = 1_000
+
+const doors: Doors = {
+  ...everyDoor,
+  http: 'It is about the folder of the caller: list tasks instead.',
+  mcp: 'A file of tasks is for a person, who trusts it.',
+}
+
+export const exportTasks = operation({
+  noun: 'task',
+  verb: 'export',
+  method: 'GET',
+  says: 'Print the unfinished tasks of this project as a config file.',
+  request: 'an export of tasks',
+  effect: 'read',
+  scope: 'read',
+  input: z.strictObject({
+    all: z.boolean().describe('The tasks of all projects. Default: false.').optional(),
+  }),
+  takes: [],
+  output: z.strictObject({
+    source: text('The name of the source: the file manages the tasks that it names.'),
+    tasks: z.record(z.string(), z.unknown()).describe('The tasks by name, each with the fields of task create.'),
+  }),
+  show: (file) => JSON.stringify(file, null, 2),
+  errors: ['invalid'],
+  doors,
+  examples: [{}],
+  async run({ store, folder }, { all = false }) {
+    const project = projectRoot(folder)
+    const found = await store.look(listTasks, { limit: tasksMax, ...(!all && { project }) })
+    return {
+      source: `tasks:${all ? 'all' : basename(project)}`,
+      tasks: Object.fromEntries(found.map((task) => [task.spec.name, saidOf(task, project)])),
+    }
+  },
+})
+
+/** The fields as `task create` takes them. A folder of the project is named from its root, so that the file works elsewhere. */
+function saidOf({ spec }: ScheduleView, project: string): object {
+  const { name: _, target, queue, tags = [], at, startAt, endAt, ...rest } = definitionOf(spec)
+  const { agent, cwd, env } = target as unknown as AgentTarget
+  const { profile, output: __, ...called } = agent
+  const own = tags.filter((tag) => !tag.startsWith('project:'))
+  const instants = { at, startAt, endAt, expiresAt: spec.task?.expiresAt }
+  const within = cwd === undefined ? undefined : relative(project, cwd)
+  return {
+    agent: profile,
+    ...called,
+    ...(within !== undefined && within !== '' && { cwd: within.startsWith('..') ? cwd : within }),
+    ...(env !== undefined && { env }),
+    ...rest,
+    ...Object.fromEntries(
+      Object.entries(instants).flatMap(([key, ms]) => (ms === undefined ? [] : [[key, isoText(ms)]])),
+    ),
+    ...(queue !== tasksQueue && { queue }),
+    ...(own.length > 0 && { tags: own }),
+    ...(spec.spread === undefined && { exact: true }),
+  }
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { sameTaskMs, type TaskFacts, tasksOfProjectMax } from '../../../core/agent/task.ts'
+import { BelfryError } from '../../../core/error.ts'
+import { parseId } from '../../../core/id.ts'
+import type { ScheduleSpec } from '../../../core/schedule/schedule-spec.ts'
+import { settingsInForce } from '../../../core/setting.ts'
+import type { Actor } from '../../../store/audit/actor.ts'
+import { canonicalJson } from '../../../store/check.ts'
+import { lockManaged, refuseManaged } from '../../../store/managed.ts'
+import type { PutAnswer } from '../../../store/port.ts'
+import { putSchedule } from '../../../store/schedules/put-schedule.ts'
+import { lockNamedSchedule } from '../../../store/schedules/schedule-row.ts'
+import { settingsNow } from '../../../store/settings/settings-row.ts'
+import { clockNow, metOthers, type Step } from '../../../store/statement.ts'
+import type { StoreContext } from '../../../store/store-context.ts'
+import { freeId, insertTask, sameTask, unfinishedTasks } from './task-rows.ts'
+
+/** A task that is asked for. Its id is chosen by the store. */
+export interface NewTask {
+  /** Without a name it is `task-` and its id. */
+  readonly spec: Omit<ScheduleSpec, 'name' | 'task'> & { readonly name?: string | undefined }
+  readonly facts: Omit<TaskFacts, 'id'>
+  /** Prompt and timing as they were given. */
+  readonly asked: unknown
+  /** Random ids, of which the first free one is taken. */
+  readonly ids: readonly string[]
+}
+
+export type TaskPut =
+  | { readonly answer: 'created'; readonly id: string; readonly put: PutAnswer }
+  /** The author has just asked for it in the same words. */
+  | { readonly answer: 'unchanged'; readonly id: string }
+
+/** Makes a task, unless its author has just made the same. Of two callers the second waits for the first, so that a project never has too many. */
+export function* createTask(context: StoreContext, task: NewTask, { actor }: { readonly actor: Actor }): Step<TaskPut> {
+  yield* lockManaged(context)
+  const { project, author } = task.facts
+  const since = (yield* clockNow()) - sameTaskMs
+  const same = yield* sameTask(context, { project, author, askedAs: askedAs(task) }, since)
+  if (same?.spec.task !== undefined) return { answer: 'unchanged', id: same.spec.task.id }
+  return { answer: 'created', ...(yield* makeTask(context, task, { actor })) }
+}
+createTask.rehearses = true as const
+
+function askedAs({ asked }: NewTask): string {
+  return createHash('sha256').update(canonicalJson(asked)).digest('hex').slice(0, 32)
+}
+
+interface Making {
+  readonly actor: Actor
+  /** The file that manages it. */
+  readonly source?: string
+}
+
+function* makeTask(context: StoreContext, task: NewTask, making: Making): Step<{ id: string; put: PutAnswer }> {
+  const { spec, facts, ids } = task
+  const { project, author, by, run } = facts
+  if ((yield* unfinishedTasks(context, project)) >= tasksOfProjectMax) throw tooMany(project)
+  const id = yield* freeId(context, ids)
+  if (id === undefined) throw metOthers('Every id for the task was taken.')
+  const { name = `task-${id}` } = spec
+  const put = yield* putSchedule(context, { ...spec, name, task: { id, ...facts } }, { mode: 'create', ...making })
+  if (put.answer !== 'created') throw nameTaken(name)
+  const scheduleId = parseId('schedule', put.schedule.id) as number
+  const runId = run === undefined ? null : parseId('run', run)
+  const [asked, createdAt] = [askedAs(task), yield* clockNow()]
+  yield* insertTask(context, { scheduleId, id, project, author, askedAs: asked, caller: by, runId, createdAt })
+  return { id, put }
+}
+
+/** Makes the task of a file, or changes the one that the file has made: that one keeps its id, and with it its spread. */
+export function* applyTask(
+  context: StoreContext,
+  task: NewTask & { readonly spec: { readonly name: string } },
+  { actor, source, adopt }: Making & { readonly source: string; readonly adopt: boolean },
+): Step<{ answer: PutAnswer['answer']; before: ScheduleSpec | null; after: ScheduleSpec }> {
+  const { spec, facts } = task
+  const found = yield* lockNamedSchedule(context, spec.name)
+  const known = found?.spec.task
+  if (found === null || known === undefined) {
+    const { put } = yield* makeTask(context, task, { actor, source })
+    return { answer: put.answer, before: null, after: put.schedule.spec }
+  }
+  refuseManaged({ noun: 'task', name: spec.name, managedBy: found.managedBy }, source)
+  const { expiresAt: _, ...kept } = known
+  const expiry = facts.expiresAt === undefined ? {} : { expiresAt: facts.expiresAt }
+  const whole = { ...spec, task: { ...kept, project: facts.project, ...expiry } }
+  const put = yield* putSchedule(context, whole, { mode: 'put', actor, source, adopt })
+  return { answer: put.answer, before: found.spec, after: put.schedule.spec }
+}
+
+function tooMany(project: string): BelfryError {
+  const message = `Project ${project} has ${tasksOfProjectMax} tasks that have not finished, and may not have more.`
+  return new BelfryError('conflict', message, {
+    hint: 'Delete one first: `belfry task list`, `belfry task delete`.',
+    details: { reason: 'project-full', project, max: tasksOfProjectMax },
+  })
+}
+
+function nameTaken(name: string): BelfryError {
+  return new BelfryError('conflict', `A schedule is named ${name}.`, {
+    hint: 'Choose another name, or give none.',
+    details: { schedule: name },
+  })
+}
+
+/** Refuses to write a task while durable tasks are off. Called in every transaction that writes a schedule. */
+export function* refuseDurable(context: StoreContext, said: object): Step<void> {
+  if ((said as Partial<ScheduleSpec>).task === undefined) return
+  if (!settingsInForce(yield* settingsNow(context)).durable) throw durableOff()
+}
+
+export function durableOff(): BelfryError {
+  return new BelfryError('conflict', 'Durable tasks are off: none is made, changed or run.', {
+    hint: 'A person turns them on again: `belfry setting set durable on`.',
+    details: { reason: 'durable-off' },
+  })
+}

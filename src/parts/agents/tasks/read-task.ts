@@ -1,0 +1,230 @@
+import { expiryOf, type TaskFacts } from '../../../core/agent/task.ts'
+import { callerKind } from '../../../core/caller.ts'
+import { BelfryError } from '../../../core/error.ts'
+import type { ScheduleSpec } from '../../../core/schedule/schedule-spec.ts'
+import { secretsIn } from '../../../core/secret-name.ts'
+import { type Scope, tooNarrow } from '../../../operations/caller-scope.ts'
+import { onlyGiven } from '../../../operations/fields/only-given.ts'
+import { durationOf } from '../../../operations/input/duration-input.ts'
+import { over } from '../../../operations/input/instant.ts'
+import type { Reading } from '../../../operations/input/read-input.ts'
+import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
+import type { OperationContext } from '../../../operations/operation-context.ts'
+import { recordRefusal } from '../../../operations/refuse-agent.ts'
+import { type ReadSchedule, readPatch, readSchedule } from '../../../operations/schedule/read-schedule.ts'
+import { problemsOf } from '../../../operations/schedule/schedule-problems.ts'
+import { kindsInStore } from '../../../operations/target/kinds-in-store.ts'
+import type { AgentTarget } from '../agent-target.ts'
+import { type KnownProfile, knownProfiles } from '../profiles.ts'
+import { projectRoot } from '../project-root.ts'
+import type { NewTask } from './put-task.ts'
+import { agentDefault, agentFields, tasksQueue } from './task-input.ts'
+
+type Given = Readonly<Record<string, unknown>>
+type TaskReading = Reading<Given>
+
+/** Reads a task that is asked for into its schedule and its facts; it is refused whole, with everything that is wrong. */
+export async function readTask(
+  context: OperationContext,
+  reading: TaskReading,
+  now: number,
+): Promise<Omit<NewTask, 'ids'>> {
+  const { given, value } = reading
+  const named = (value.agent as string | undefined) ?? agentDefault
+  const known = (await knownProfiles(context.store)).get(named)
+  await refuseUse(context, { profile: known, given, env: value.env })
+  const kinds = await kindsInStore(context, [{ agent: named }])
+  const folder = known?.profile.cwd === undefined ? context.folder : undefined
+  const { task, problems } = taskFrom({ ...context, kinds }, reading, { now, folder })
+  refuse('The task', problems)
+  return task
+}
+
+export interface TaskPlace {
+  readonly now: number
+  /** Where the agent runs that is given no folder; without one its profile says. */
+  readonly folder: string | undefined
+  /** The task of its name as it is: its zone is kept, and its instants were right when they were written. */
+  readonly before?: ScheduleSpec | undefined
+}
+
+/** The same, with the problems beside it. The context has the kinds as the store knows them. */
+export function taskFrom(
+  context: OperationContext,
+  { given, value, problems: found }: TaskReading,
+  { now, folder, before }: TaskPlace,
+): { task: Omit<NewTask, 'ids'>; problems: Problem[] } {
+  const problems: Problem[] = [...found]
+  const { profile = agentDefault, ...agent } = agentOf(value)
+  const target = { agent: { profile, ...agent }, ...onlyGiven({ cwd: value.cwd ?? folder, env: value.env }) }
+  const timing = timingOf(given, value, { now, problems })
+  if (Object.values(timing.asked).every((each) => each === undefined) && !problems.some(isOfTiming)) {
+    problems.push({ field: 'cron', problem: 'is missing', expected: 'one of cron, every, at and in' })
+  }
+  const expiresAt = readExpiry(given, value, { context, now, problems })
+  const { name = 'task-00000000' } = value as { readonly name?: string }
+  const whole = { queue: tasksQueue, ...value, ...timing.fields, name, target }
+  const zone = before?.timing.cron === undefined ? context.zone : before.timing.zone
+  const read = readSchedule({ given, value: whole, problems } as never, { ...context, zone })
+  const { project, spec } = ofProject(mannered(read.spec, { isExact: value.exact === true }), context.folder)
+  const { name: _, ...rest } = spec
+  const facts = {
+    author: context.actor.name,
+    by: callerKind(context.actor),
+    project,
+    ...onlyGiven({ expiresAt }),
+  }
+  const asked = { agent: target.agent, cwd: spec.target?.cwd, ...timing.asked, name: value.name }
+  const task = { spec: { ...rest, ...(value.name !== undefined && { name }) }, facts, asked }
+  return { task, problems: told({ ...read, spec }, now, before) }
+}
+
+/** Reads a change of a task into the whole schedule as it will be. */
+export async function readTaskChange(
+  context: OperationContext,
+  reading: TaskReading,
+  { before, now }: { readonly before: ScheduleSpec; readonly now: number },
+): Promise<ScheduleSpec> {
+  const { given, value } = reading
+  const problems: Problem[] = [...reading.problems]
+  const was = before.target as unknown as AgentTarget
+  const isRetargeted = agentFields.some((field) => value[field] !== undefined)
+  const target = isRetargeted ? changedTarget(was, value) : before.target
+  const profiles = await knownProfiles(context.store)
+  const { profile } = (target as unknown as AgentTarget).agent
+  await refuseUse(context, { profile: profiles.get(profile), given, env: value.env, task: before.task })
+  const { fields } = timingOf(given, value, { now, problems })
+  const isExpiring = ['expires', 'expiresMs', 'expiresAt', 'permanent'].some((field) => given[field] !== undefined)
+  const expiresAt = isExpiring ? readExpiry(given, value, { context, now, problems }) : before.task?.expiresAt
+  const within = { ...context, kinds: await kindsInStore(context, [target]) }
+  const patch = { ...value, ...fields, ...(isRetargeted && { target }) }
+  const read = readPatch(before, { given, value: patch, problems } as never, within)
+  const isExact = value.exact === undefined ? before.spread === undefined : value.exact === true
+  const { expiresAt: _, ...facts } = before.task as TaskFacts
+  const spec = { ...mannered(read.spec, { isExact }), task: { ...facts, ...onlyGiven({ expiresAt }) } }
+  refuse(`Task ${facts.id}`, told({ ...read, spec }, now, before))
+  return spec
+}
+
+function told(read: ReadSchedule, now: number, before?: ScheduleSpec): Problem[] {
+  return problemsOf(read, { now, before }).map(({ field, ...rest }) => ({
+    field: field.replace(/^target\.agent\.profile$/, 'agent').replace(/^target\.(?:agent\.)?/, ''),
+    ...rest,
+  }))
+}
+
+/** What every task has, whatever was asked for: its spread, and the question about a missed one-shot. */
+function mannered(spec: ScheduleSpec, { isExact }: { readonly isExact: boolean }): ScheduleSpec {
+  const { spread: _, asksWhenMissed: __, ...rest } = spec
+  return {
+    ...rest,
+    ...(!isExact && { spread: 'settings' as const }),
+    ...(spec.timing.at !== undefined && { asksWhenMissed: true }),
+  }
+}
+
+/** The task in its project, by which its runs are found too. */
+function ofProject(spec: ScheduleSpec, folder: string): { project: string; spec: ScheduleSpec } {
+  const { cwd = folder } = (spec.target ?? {}) as { readonly cwd?: string }
+  const project = projectRoot(cwd)
+  const { tags = [] } = (spec.options ?? {}) as { readonly tags?: readonly string[] }
+  return {
+    project,
+    spec: { ...spec, options: { ...spec.options, tags: [...new Set([...tags, `project:${project}`])] } },
+  }
+}
+
+function agentOf(value: Given): Partial<AgentTarget['agent']> {
+  const { agent: profile, prompt, promptFile, model, context, resume } = value
+  return onlyGiven({ profile, prompt, promptFile, model, context, resume }) as never
+}
+
+/** A new prompt takes the place of a prompt file, and the other way round. */
+function changedTarget({ agent, cwd, env, ...rest }: AgentTarget, value: Given): ScheduleSpec['target'] {
+  const { lane: _, ...others } = rest as Given
+  const { prompt, promptFile, ...kept } = agent
+  const isNewPrompt = value.prompt !== undefined || value.promptFile !== undefined
+  const merged = { ...kept, ...(!isNewPrompt && { prompt, promptFile }), ...agentOf(value) }
+  const place = { cwd, env, ...onlyGiven({ cwd: value.cwd, env: value.env }) }
+  return { ...others, agent: present(merged), ...present(place) } as ScheduleSpec['target']
+}
+
+function present(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
+}
+
+interface Collecting {
+  readonly now: number
+  readonly problems: Problem[]
+}
+
+const timings = ['cron', 'every', 'everyMs', 'at', 'in', 'inMs']
+
+function isOfTiming({ field }: Problem): boolean {
+  return timings.includes(field)
+}
+
+/** The timing as fields of a schedule, and as it was given: the same words mean the same task, although `in` is another instant each time. */
+function timingOf(given: Given, value: Given, { now, problems }: Collecting): { fields: object; asked: Given } {
+  const inMs = durationOf<number | null>(value, 'in', problems)
+  const other = timings.slice(0, 4).find((field) => given[field] != null)
+  if (inMs != null && other !== undefined) {
+    problems.push({ field: 'in', problem: `is given beside \`${other}\``, expected: 'only one of the two' })
+  }
+  const { cron, zone, at } = value
+  const asked = { cron, zone, every: value.every ?? value.everyMs, at, in: inMs ?? undefined }
+  return { fields: inMs == null || other !== undefined ? {} : { at: now + inMs }, asked }
+}
+
+/** When it expires. `null` in a change takes the expiry away, as `permanent` does. */
+function readExpiry(
+  given: Given,
+  value: Given,
+  { context, now, problems }: Collecting & { readonly context: OperationContext },
+): number | undefined {
+  const lastsMs = durationOf<number | null>(value, 'expires', problems)
+  const wantedAt = lastsMs == null ? ((value.expiresAt as number | null | undefined) ?? undefined) : now + lastsMs
+  const isTwice = lastsMs != null && given.expiresAt != null
+  if (isTwice)
+    problems.push({ field: 'expires', problem: 'is given beside `expiresAt`', expected: 'only one of the two' })
+  if (wantedAt !== undefined && value.permanent === true) {
+    const field = lastsMs == null ? 'expiresAt' : 'expires'
+    problems.push({ field, problem: 'is given beside `permanent`', expected: 'only one of the two' })
+  }
+  if (wantedAt !== undefined && wantedAt <= now) problems.push(over('expiresAt', wantedAt, now))
+  return expiryOf({ now, by: callerKind(context.actor), wantedAt, isPermanent: value.permanent === true })
+}
+
+interface Use {
+  readonly profile: KnownProfile | undefined
+  readonly given: Given
+  readonly env: unknown
+  /** The task that is changed. */
+  readonly task?: TaskFacts | undefined
+}
+
+/** What only a person decides: what starts beside the agent, with what rights, and for how long. */
+const forPersons = ['permanent', 'env', 'when', 'until']
+
+async function refuseUse(context: OperationContext, { profile, given, env, task }: Use): Promise<void> {
+  const { actor, scope } = context
+  if (callerKind(actor) === 'agent') {
+    const beyond = forPersons.filter((field) => given[field] !== undefined)
+    if (task?.by === 'person') await refuseAgentUse(context, `Task ${task.id} was made by a person`, task)
+    if (beyond.length > 0) await refuseAgentUse(context, `Only a person may give ${beyond.join(', ')}`, task)
+  }
+  if (scope === undefined || scope === 'admin') return
+  const needs: Scope = profile?.profile.mayUse === 'operate' && secretsIn(env).length === 0 ? 'operate' : 'admin'
+  if (profile === undefined || needs === scope) return
+  const hint = `Use a token with that scope, or let agents.${profile.profile.name}.mayUse say operate.`
+  throw tooNarrow(actor.name, { has: scope, needs }, hint)
+}
+
+async function refuseAgentUse(context: OperationContext, says: string, task: TaskFacts | undefined): Promise<never> {
+  const verb = task === undefined ? 'create' : 'edit'
+  await recordRefusal(context, { noun: 'task', verb }, { id: task?.id })
+  throw new BelfryError('not-allowed', `${says}, and ${JSON.stringify(context.actor.name)} is an agent.`, {
+    hint: 'Leave it out, or ask a person.',
+    details: { caller: 'agent' },
+  })
+}
