@@ -35,6 +35,7 @@ const measures = [
   'lists',
   'holds',
   'admission',
+  'switches',
 ]
 const resultsFile = fileURLToPath(new URL('results.json', import.meta.url))
 

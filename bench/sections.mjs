@@ -20,6 +20,7 @@ export function sectionsOf(results) {
     lists,
     holds,
     admission,
+    switches,
   }
   const sections = Object.entries(told)
     .filter(([name]) => results.measures[name] !== undefined)
@@ -246,6 +247,23 @@ function holds({ size, holds: count, turns, rows }) {
         const spread = `${shown(Math.min(...each))} – ${shown(Math.max(...each))}`
         return [shown(row[none]), shown(row[held]), times(ratioOf(row[held], row[none])), spread]
       }),
+    ]),
+  }
+}
+
+const thrown = ['stop', 'go', 'block', 'unblock', 'close', 'open']
+
+function switches({ size, turns, rows }) {
+  return {
+    title: 'Stopping very many runs',
+    text: `${size.toLocaleString('en')} runs of one account and one calendar are ready. What it costs to stop and start everything, to block and unblock the account, and to close and open the calendar, in ms, ${turns} times each; then a lease of one run of another account behind the blocked ones, beside a lease from a store in which nothing else waits, by turns.`,
+    columns: ['', ...thrown, 'lease behind', 'lease from an empty queue', 'ratio'],
+    rows: rows.map((row) => [
+      databases[row.database],
+      ...thrown.map((name) => shown(row[name])),
+      shown(row.leaseBehind),
+      shown(row.leaseEmpty),
+      times(ratioOf(row.leaseBehind, row.leaseEmpty)),
     ]),
   }
 }

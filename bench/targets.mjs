@@ -11,6 +11,7 @@ export function targetsOf(results) {
     holdTargets,
     modelTargets,
     calendarTargets,
+    switchTargets,
   ].flatMap((tell) => tell(results))
 }
 
@@ -55,6 +56,21 @@ function calendarTargets(results) {
     atLeast('nextOpening of office hours', perSecond('nextOpening, office hours'), 200_000, '/s'),
     atMost('a cron before 399 closed days', closedMs, 1, 'ms'),
   ]
+}
+
+function switchTargets(results) {
+  return (results.measures.switches?.rows ?? []).flatMap((row) => {
+    const slowest = Math.max(row.stop, row.go, row.block, row.unblock, row.close, row.open)
+    return [
+      atMost(`the slowest switch over a full line, ${databases[row.database]}`, slowest, 50, 'ms'),
+      atMost(
+        `a lease behind a blocked account, ${databases[row.database]}`,
+        ratioOf(row.leaseBehind, row.leaseEmpty),
+        2,
+        '×',
+      ),
+    ]
+  })
 }
 
 function throughputTargets(results) {

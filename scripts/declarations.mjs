@@ -78,10 +78,13 @@ function mend() {
 
 function page(adding) {
   const imports = adding.map((path) => `import './${path.replace(/\.d\.ts$/, '.js')}';\n`).join('')
-  const sections = Object.entries(nouns).map(([noun, { operations, says }]) => {
+  const sections = Object.entries(nouns).map(([noun, { operations, says, composes = {} }]) => {
     const verbs = Object.entries(operations).map(([verb, operation]) => ({ noun, verb, operation }))
     const methods = verbs.map((one) => `${comment(one.operation.says, '  ')}  ${methodOf(one)}\n`)
-    return `${verbs.map(typesOf).join('')}${comment(says)}export interface ${nameOf(noun)}Verbs {\n${methods.join('')}}\n`
+    const composed = Object.entries(composes).map(([name, method]) => {
+      return `${comment(method.says, '  ')}  readonly ${name}: ReturnType<Nouns['${noun}']['composes']['${name}']['of']>;\n`
+    })
+    return `${verbs.map(typesOf).join('')}${comment(says)}export interface ${nameOf(noun)}Verbs {\n${[...methods, ...composed].join('')}}\n`
   })
   const properties = Object.entries(nouns).map(
     ([noun, { plural, says }]) => `${comment(says, '  ')}  readonly ${plural}: ${nameOf(noun)}Verbs;\n`,

@@ -1,35 +1,22 @@
 #!/usr/bin/env node
-/** The entry of the command line: it gives the door this process's terminal, folder, stores and servers. */
-import { readFileSync } from 'node:fs'
-import { systemClock } from './core/clock.ts'
-import { main } from './doors/cli/main.ts'
-import { startedAs } from './doors/cli/spelling/started-as.ts'
-import type { ServerOpening, StoreOpening, World } from './doors/cli/world.ts'
-import { openSession, openWorker, reachServer, serveModel } from './sessions.ts'
+/** The entry of the command line. It chooses the features first, because what is left out is never loaded. */
+import { BelfryError } from './core/error.ts'
+import { featuresSaid } from './doors/cli/session/feature-file.ts'
+import { chooseFeatures } from './features.ts'
+import { errorCodes } from './operations/error-codes.ts'
 
-function version(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
+async function hasChosen(): Promise<boolean> {
+  const { argv, env, stderr } = process
+  try {
+    const said = await featuresSaid(argv.slice(2), { env, folder: process.cwd() })
+    chooseFeatures(said.features, said.from)
+    return true
+  } catch (error) {
+    if (!(error instanceof BelfryError)) throw error
+    stderr.write(`error: ${error.message}\n${error.hint === undefined ? '' : `hint: ${error.hint}\n`}`)
+    process.exitCode = errorCodes[error.code].exit
+    return false
+  }
 }
 
-const { argv, env, stdin, stdout, stderr } = process
-const folder = process.cwd()
-let own: string | undefined
-const world: World = {
-  env,
-  folder,
-  /** Computed only when a command is shown, which is rare. */
-  get own() {
-    own ??= startedAs({ env, folder, script: argv[1] })
-    return own
-  },
-  stdin,
-  stdout,
-  stderr,
-  clock: systemClock,
-  open: (opening: StoreOpening) => openSession(opening, { env, folder }),
-  reach: (opening: ServerOpening) => reachServer(opening, { env }),
-  work: openWorker,
-  model: serveModel,
-}
-process.exitCode = await main(argv.slice(2), world, version())
+if (await hasChosen()) process.exitCode = await (await import('./typed-command.ts')).run()

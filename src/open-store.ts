@@ -1,6 +1,5 @@
 import { parts } from './parts.ts'
-import { migrationsOf } from './store/migrations/kernel-migrations.ts'
-import { newestVersion } from './store/migrations/migrate.ts'
+import { migrationsOf, newestKnown } from './store/migrations/kernel-migrations.ts'
 import { type OpenOptions, openStore as openWith } from './store/open-sql-store.ts'
 import type { Store } from './store/port.ts'
 import { openLate as openLateWith } from './store/unmade-store.ts'
@@ -9,7 +8,7 @@ export type { OpenOptions } from './store/open-sql-store.ts'
 
 export const migrations = migrationsOf(parts)
 /** The schema version of this program. */
-export const schemaVersion: number = newestVersion(migrations)
+export const schemaVersion: number = newestKnown(parts)
 
 export function openStore(url: string, options: OpenOptions = {}): Promise<Store> {
   return openWith(url, { ...options, parts })

@@ -1,23 +1,18 @@
+import { unlessLeftOut } from './features.ts'
 import type { Part } from './part.ts'
 import { admission } from './parts/admission/rooms.ts'
-import { agents } from './parts/agents/part.ts'
-import { backfill } from './parts/backfill/part.ts'
-import { config } from './parts/config/part.ts'
 import { holds } from './parts/holds/part.ts'
-import { hosts } from './parts/hosts/part.ts'
-import { imports } from './parts/imports/part.ts'
 import { notices } from './parts/notices/part.ts'
-import { routines } from './parts/routines/part.ts'
+
+/** The parts that a process can leave out, loaded one beside the other. */
+const optional = await Promise.all([
+  unlessLeftOut('agents', async () => (await import('./parts/agents/agent-rooms.ts')).agents),
+  unlessLeftOut('hosts', async () => (await import('./parts/hosts/part.ts')).hosts),
+  unlessLeftOut('config', async () => (await import('./parts/config/part.ts')).config),
+  unlessLeftOut('routines', async () => (await import('./parts/routines/part.ts')).routines),
+  unlessLeftOut('imports', async () => (await import('./parts/imports/part.ts')).imports),
+  unlessLeftOut('backfill', async () => (await import('./parts/backfill/part.ts')).backfill),
+])
 
 /** The parts of Belfry. Only this file knows them all. Parts that act at the same moment act in this order; notices come last. */
-export const parts = [
-  holds,
-  ...admission,
-  agents,
-  hosts,
-  config,
-  routines,
-  imports,
-  backfill,
-  notices,
-] as const satisfies readonly Part[]
+export const parts = [holds, ...admission, ...optional.flat(), notices] as const satisfies readonly Part[]

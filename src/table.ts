@@ -1,5 +1,6 @@
 import assert from 'node:assert'
 import type { Policy } from './core/queue/policy.ts'
+import { leftOutNouns, refusingVerbs } from './features.ts'
 import type { Verbs } from './operations/bind.ts'
 import { type AnySection, sectionFields } from './operations/config-section.ts'
 import { type AddedFields, allAdded, withAdded } from './operations/fields/added-fields.ts'
@@ -65,12 +66,22 @@ export function pluralOf(noun: string): string {
 }
 
 /** The verbs of all nouns, by the plural of the noun: the properties of `Belfry` and the client. */
-export type NounVerbs = { readonly [Noun in keyof Nouns as Nouns[Noun]['plural']]: Verbs<Nouns[Noun]['operations']> }
+export type NounVerbs = {
+  readonly [Noun in keyof Nouns as Nouns[Noun]['plural']]: Verbs<Nouns[Noun]['operations']> & Composed<Nouns[Noun]>
+}
+
+type Composed<Entry> = Entry extends { readonly composes: infer Methods extends NonNullable<NounEntry['composes']> }
+  ? { readonly [Name in keyof Methods]: ReturnType<Methods[Name]['of']> }
+  : unknown
 
 export function bindNouns(bound: (operations: NounEntry['operations']) => object): NounVerbs {
-  return Object.fromEntries(
-    Object.values(nounEntries).map(({ plural, operations }) => [plural, bound(operations)]),
-  ) as NounVerbs
+  const known = Object.values(nounEntries).map(({ plural, operations, composes = {} }) => {
+    const verbs = bound(operations)
+    const whole = Object.freeze({ ...verbs, ...mapped(composes, (method) => method.of(verbs)) })
+    return [plural, refusingVerbs(plural, whole)] as const
+  })
+  const leftOut = leftOutNouns().map((noun) => [noun, refusingVerbs(noun, {})] as const)
+  return Object.fromEntries([...leftOut, ...known]) as NounVerbs
 }
 
 /** The table of verbs, from which every door is derived. */

@@ -59,7 +59,7 @@ describe('installing asks no registry for a name that is not ours', () => {
         'dist/index.d.ts',
         'dist/verbs.d.ts',
         'README.md',
-        'src/parts/agents/profiles/claude.yaml',
+        'dist/agent-profiles.json',
       ]),
     )
     execFileSync('tar', ['-xzf', filename], { cwd })

@@ -58,7 +58,7 @@ export const agents: readonly Mutant[] = [
     id: 'agent-session-is-not-kept',
     hazard: 'The session of an agent is known only at its end, and lost with its worker.',
     edits: [
-      ['AgentRun', 'if (session !== undefined && resumed === null) await this.#keep(session, {})', ''],
+      ['AgentRun', 'if (session !== undefined) await this.#keep(session, {})', ''],
       ['AgentRun', 'this.#kept = this.#keep(sessionId, {})', 'this.#kept = Promise.resolve()'],
     ],
     suites: ['test/parts/agents/resume.test.ts'],

@@ -24,11 +24,19 @@ export interface MoreVerbs {
   readonly groups?: Readonly<Record<string, string>>
 }
 
+/** A method of a noun, made of its verbs: the library and the client have it, where a verb alone is not handy. */
+export interface ComposedMethod {
+  readonly says: string
+  // biome-ignore lint/suspicious/noExplicitAny: what a method makes of its verbs is its own matter.
+  of(verbs: any): (...given: any[]) => unknown
+}
+
 export interface NounEntry extends MoreVerbs {
   readonly says: string
   readonly plural: string
   /** The list, and one item by its name or id. */
   readonly resources?: readonly Resource[]
+  readonly composes?: Readonly<Record<string, ComposedMethod>>
   /** The time zone in which the instants of an answer are shown; null: the reader's own. */
   zone?(ask: Ask, answered: Answered): Promise<string | null>
 }

@@ -3,7 +3,7 @@ import { BelfryError } from '../core/error.ts'
 import { shownStoreUrl } from '../core/store-url.ts'
 import { checkAll, checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { Database, DatabaseOptions } from './database-port.ts'
-import { migrationsOf } from './migrations/kernel-migrations.ts'
+import { migrationsOf, newestKnown } from './migrations/kernel-migrations.ts'
 import { hasTables, migrate } from './migrations/migrate.ts'
 import type { StorePart } from './part.ts'
 import type { Store } from './port.ts'
@@ -50,7 +50,7 @@ export async function openStore(url: string, { parts, ...options }: OpenSettings
   try {
     const { mustExist = false } = options
     if (mustExist) await refuseAbsent(database)
-    await migrate(database, migrationsOf(parts))
+    await migrate(database, migrationsOf(parts), newestKnown(parts))
     const ns = (await knownNamespace(database, namespace)) ?? (await newNamespace(database, namespace, mustExist))
     return new SqlStore(database, { ns, namespace, defaultMaxConcurrent, parts })
   } catch (error) {

@@ -2,6 +2,7 @@ import type { Policy } from '../core/queue/policy.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { NewRun } from './port.ts'
 import type { Sweeping } from './prune/sweep.ts'
+import type { Raised } from './raise.ts'
 import type { EndHooks } from './runs/end-hooks.ts'
 import type { RunQuota } from './runs/run-quota.ts'
 import type { Statement, Step } from './statement.ts'
@@ -13,6 +14,8 @@ export interface StorePart extends EndHooks {
   readonly name: string
   /** Its tables. Migrations of all parts and of the kernel share one numbering. */
   readonly migrations?: readonly Migration[]
+  /** The numbers of its migrations where it does not bring them: it is left out of this process, and the store may have its tables. */
+  readonly versions?: readonly number[]
   /** The part's own queues with their first policies. They cannot be deleted. */
   readonly queues?: Readonly<Record<string, Policy>>
   /** Run sources that a retry keeps. The retry of any other run has the source `retry`. */
@@ -24,6 +27,8 @@ export interface StorePart extends EndHooks {
    * line, and name no account, are enqueued without it.
    */
   readonly enqueues?: (context: StoreContext, runs: readonly NewRun[]) => Step<void>
+  /** Called in the transaction in which another part raises something that people may want to be notified of. It must not fail. */
+  readonly hears?: (context: StoreContext, raised: readonly Raised[]) => Step<void>
   /** The reasons of deferrals that come with a hold: the time until the run starts again does not count against it. */
   readonly heldDeferrals?: readonly string[]
   /** Counts the runs of namespaces that have a quota of them. */

@@ -250,3 +250,16 @@ export interface RunPage {
   readonly runs: RunSummary[]
   readonly next: string | null
 }
+
+/** A leased run, with the proof that a caller holds its lease. */
+export interface HeldRun {
+  readonly runId: string
+  readonly fence: number
+  readonly queue: string
+  readonly claimId: string
+  readonly workerId: string
+  readonly scheduleId: string | null
+  /** The current lease length for hosts; `null` when the policy of its queue cannot be read. */
+  readonly leaseTtlMs: number | null
+  readonly expiresAt: number
+}

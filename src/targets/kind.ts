@@ -36,6 +36,8 @@ export interface TargetKind {
   readonly timeoutMs?: number
   /** The length of its leases, where that is longer than the worker's. */
   readonly leaseMs?: number
+  /** The queue of all its runs. Default: any; work names its own. */
+  readonly queue?: string
   /** Whether it starts programs with the rights of the worker, so that only an admin may write it. */
   readonly startsPrograms?: true
   /** Where the secrets of a target go, for the person who decides whether to trust it. */
@@ -58,6 +60,8 @@ export interface TargetKind {
   repeats?(target: Target): boolean
   /** Options of its runs, where neither the run nor its schedule gives them. */
   optionsOf?(target: Target): Readonly<Record<string, unknown>>
+  /** The concurrency key of its runs, where neither the run nor its schedule gives one. */
+  keyOf?(target: Target): string | undefined
   /** How long it may take to end what it began after it was told to stop, where that is longer than for other kinds. */
   readonly stopMs?: number
   /** How long its attempts may finish when their worker stops, unless that worker is told how long to wait. Default: as the worker waits. */
@@ -89,6 +93,8 @@ export interface MessageManner {
 /** The store, for kinds of parts that keep something there. This layer does not know its steps. */
 export interface KindStore {
   readonly namespace: string
+  /** Where the store is: the path of a file, or a URL. */
+  readonly place: string
   do<Args extends unknown[], Result>(verb: KindStep<Args, Result>, ...args: Args): Promise<Result>
   look<Args extends unknown[], Result>(read: KindStep<Args, Result>, ...args: Args): Promise<Result>
 }

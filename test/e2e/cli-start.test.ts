@@ -59,7 +59,8 @@ describe('a command', () => {
   })
 
   it('has neither the client nor the server among what is loaded before it is known what was typed', () => {
-    const loaded = loadedAtOnce(binary)
+    const commandLine = fileURLToPath(new URL('../../dist/chunks/typed-command.js', import.meta.url))
+    const loaded = loadedAtOnce(commandLine, new Map(loadedAtOnce(binary)))
     expect([...loaded.keys()]).toEqual(expect.arrayContaining(['commander', 'zod']))
     const later = [...loaded.keys()].filter((name) => /^(hono|@hono\/|@modelcontextprotocol\/|prom-client)/.test(name))
     expect(later).toEqual([])

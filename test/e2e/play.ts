@@ -42,10 +42,14 @@ export async function play(typist: Typist, list: readonly Step[]): Promise<Line[
   return lines
 }
 
-/** The id of what was made, or of the lease that was handed out. */
+/** The id of what was made, or of the lease or message that was handed out. */
 function keptOf(answer: unknown): string {
-  const { id, leases } = answer as { id?: string; leases?: readonly { readonly lease: string }[] }
-  return id ?? leases?.[0]?.lease ?? ''
+  const { id, leases, message } = answer as {
+    id?: string
+    leases?: readonly { readonly lease: string }[]
+    message?: { readonly message: string }
+  }
+  return id ?? leases?.[0]?.lease ?? message?.message ?? ''
 }
 
 function withJson(words: readonly string[]): string[] {

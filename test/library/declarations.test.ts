@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openInput } from '../../src/library/options.ts'
-import { nouns, operations } from '../../src/table.ts'
+import { nounEntries, nouns, operations } from '../../src/table.ts'
 import { scratchFolder } from '../scratch.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -146,9 +146,9 @@ describe('the types tell', () => {
 
   it('what every verb and every field of it is for, in the sentences of the table', () => {
     const page = declared('verbs.d.ts')
-    for (const [noun, { operations: verbs }] of Object.entries(nouns)) {
+    for (const [noun, { operations: verbs, composes = {} }] of Object.entries(nounEntries)) {
       const upper = (word: string) => `${word[0]?.toUpperCase()}${word.slice(1)}`
-      const said = Object.entries(verbs).map(([verb, { says }]) => [verb, says])
+      const said = Object.entries({ ...verbs, ...composes }).map(([verb, { says }]) => [verb, says])
       expect(Object.fromEntries(membersOf(page, `${upper(noun)}Verbs`))).toEqual(Object.fromEntries(said))
       for (const [verb, { input, takes }] of Object.entries(verbs)) {
         const name = `${upper(noun)}${upper(verb)}`

@@ -27,6 +27,7 @@ describe('the JSON Schema', () => {
       { required: ['http'] },
       { required: ['handler'] },
       { required: ['agent'] },
+      { required: ['inbox'] },
     ])
     expect($defs).toHaveProperty('Secret')
   })

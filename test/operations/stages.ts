@@ -1,3 +1,5 @@
+import { hostname } from 'node:os'
+import { keepWorktree } from '../../src/parts/agents/workspace/worktree-rows.ts'
 import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
@@ -224,6 +226,34 @@ const missed: Stage = async (desk) => {
   return known
 }
 
+/** The worktree of an ended run, whose folder was removed by hand. */
+const worktree: Stage = async (desk) => {
+  await ready(desk)
+  const leases = await desk.lease()
+  const [first] = leases as [(typeof leases)[number]]
+  const made = {
+    machine: hostname(),
+    path: '/srv/app/.belfry/worktrees/r-1',
+    root: '/srv/app',
+    base: '4f1c',
+    madeAt: 0,
+  }
+  await desk.store.do(keepWorktree, first, made)
+  await desk.store.settle(leases.map((lease) => ({ ...lease, outcome: { kind: 'success' as const } })))
+  return {}
+}
+
+const messages: Stage = async (desk) => {
+  await verbsAt(() => desk.context).inbox.send('Is the deploy healthy?', { session: '0b7f-main' })
+  return {}
+}
+
+const taken: Stage = async (desk) => {
+  await messages(desk)
+  const { message } = await verbsAt(() => desk.context).inbox.next({ session: '0b7f-main', project: '/srv/app' })
+  return { lease: message?.message ?? '' }
+}
+
 /** Every verb has one, or this does not compile. */
 export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -361,10 +391,19 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'missed list': missed,
   'missed run': missed,
   'missed drop': missed,
+  'workspace list': worktree,
+  'workspace prune': worktree,
+  'inbox next': messages,
+  'inbox ack': taken,
+  'inbox renew': taken,
+  'inbox done': taken,
+  'inbox send': nothing,
+  'inbox list': taken,
+  'inbox sessions': taken,
 }
 
 /** An example about what is there. */
 export function about({ id = '', lease = '' }: Known, example: object): Record<string, unknown> {
-  const known = { id, ids: [id], lease, leases: [lease] }
+  const known = { id, ids: [id], lease, leases: [lease], message: lease }
   return { ...example, ...Object.fromEntries(Object.entries(known).filter(([field]) => field in example)) }
 }

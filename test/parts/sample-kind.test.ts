@@ -37,7 +37,7 @@ describe('a kind of target that a part brings', () => {
     const wrong = await terminal.belfry('schedule create ring --every 1h --bell low --times often')
     expect(wrong.stderr).toContain('--times  is NaN')
     const rivals = await terminal.belfry('run enqueue --bell low --handler h')
-    expect(rivals.stderr).toContain('exactly one of --command, --http, --handler, --agent and --bell')
+    expect(rivals.stderr).toContain('exactly one of --command, --http, --handler, --agent, --inbox-session and --bell')
     expect((await terminal.belfry('run enqueue --times 3')).stderr).toContain('--bell TONE beside it')
     expect((await terminal.belfry('run enqueue --help')).stdout).toMatch(/1m for a bell/)
     const { commandLine } = await import('../../src/doors/cli/spelling/command-line.ts')
@@ -159,7 +159,7 @@ describe('a kind of target that a part brings', () => {
     await withBelfry(async (belfry) => {
       const [problem] = await problemsIn(belfry.runs.enqueue({ target: { hush: {} } } as never))
       expect(problem).toMatchObject({ field: 'target.hush', problem: 'is done by Belfry alone' })
-      expect(problem?.expected).toBe('one of command, http, handler, agent, bell')
+      expect(problem?.expected).toBe('one of command, http, handler, agent, inbox, bell')
       await belfry.start()
       expect(await belfry.runs.wait(id)).toMatchObject({ status: 'completed' })
     }, url)

@@ -88,6 +88,9 @@ export function* holdByNote(context: StoreContext, queue: string): Step<void> {
   yield* putHold(context, { scope: 'queue', subject: queue, reason: noteSaysNo, actor })
 }
 
+/** What other parts raised. */
+export const heard: string[] = []
+
 /** The notes that workers found when they started. */
 export const found: Note[] = []
 
@@ -245,6 +248,10 @@ export const sample = {
   concludesFor: ({ payload }) => payload === 'and then?',
   async concludes({ runId }) {
     return `after ${runId}`
+  },
+  *hears(_, raised) {
+    yield* all(findNotes)
+    heard.push(...raised.map(({ reason }) => reason))
   },
   async recovers({ store }) {
     found.push(...(await store.look(listNotes)))

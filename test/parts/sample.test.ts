@@ -133,6 +133,13 @@ describe('a part that is added to the list', () => {
     await belfry.close()
   })
 
+  it('hears what other parts raise, in the transaction in which it happens', async () => {
+    const { raise } = await import('../../src/store/raise.ts')
+    const { heard } = await import('./sample-part.ts')
+    await desk.store.do(raise, [{ event: 'stop', reason: 'raised' }])
+    expect(heard).toEqual(['raised'])
+  })
+
   it('is asked before a run starts', async () => {
     const { Belfry } = await import('../../src/index.ts')
     const belfry = await Belfry.open({ store: 'memory:', log: false })

@@ -8,6 +8,7 @@
  *   invalid        bytes that are no UTF-8            child     a grandchild that holds the pipes and ignores TERM; child:calm obeys it
  *   deaf           ignore TERM                        missing   the session to resume is gone
  *   slow           print the first line, and wait     murmur    complain for ever after the last line
+ *   edit:FILE      append to a file of its folder
  *
  * Words after ` | ` are for the next attempt. STAND_IN_LOG names a file that gets a line for each start: arguments, stdin, pid and environment.
  */
@@ -36,6 +37,7 @@ if (has('child') || word('child') !== undefined) {
   if (log !== undefined) appendFileSync(log, `${JSON.stringify({ child: pid })}\n`)
 }
 if (word('stderr') !== undefined) process.stderr.write(`${word('stderr').replaceAll('_', ' ')}\n`)
+if (word('edit') !== undefined) appendFileSync(word('edit'), `${words}\n`)
 if (word('hang') === 'start') await forEver()
 
 const resumes = { claude: '--resume', codex: 'resume', gemini: '--resume', opencode: '-s' }[agent]

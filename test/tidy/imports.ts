@@ -22,7 +22,7 @@ const targetInputs = [
 ]
 const everything = ['']
 /** What the kernel and the parts make together. */
-const table = ['table.ts', 'kinds.ts', 'routes.ts', 'parts-face.ts']
+const table = ['table.ts', 'kinds.ts', 'routes.ts', 'parts-face.ts', 'features.ts']
 
 /** What each layer may import besides itself: folders of src, or single files where only a face is public. */
 const directions: Readonly<Record<string, readonly string[]>> = {
@@ -49,10 +49,11 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   testing: ['core/', 'store/'],
   parts: ['core/', 'store/', 'engine/', 'targets/', 'operations/', 'doors/', 'trust/', 'library/part.ts', 'part.ts'],
   'part.ts': ['store/part.ts', 'targets/kind.ts', 'engine/part.ts', 'operations/part.ts', 'library/part.ts', 'doors/'],
-  'parts.ts': ['parts/', 'part.ts'],
+  'features.ts': ['core/', 'operations/', 'part.ts'],
+  'parts.ts': ['parts/', 'part.ts', 'features.ts'],
   'parts-face.ts': ['parts.ts', 'part.ts', 'engine/', 'library/part.ts', 'doors/'],
-  'kinds.ts': ['parts.ts', 'part.ts', 'targets/'],
-  'table.ts': ['core/', 'parts.ts', 'part.ts', 'operations/'],
+  'kinds.ts': ['parts.ts', 'part.ts', 'features.ts', 'targets/'],
+  'table.ts': ['core/', 'parts.ts', 'part.ts', 'features.ts', 'operations/'],
   'routes.ts': ['table.ts', 'operations/'],
   'open-store.ts': ['parts.ts', 'store/'],
   'core.ts': ['core/'],
@@ -60,6 +61,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   'client.ts': ['client/', 'core/'],
   'index.ts': everything,
   'cli.ts': everything,
+  'typed-command.ts': everything,
   'sessions.ts': everything,
   'serving.ts': everything,
   'store-guard.ts': everything,

@@ -69,6 +69,20 @@ export function spentOn(terms: BudgetTerms, state: BudgetState): Resource | null
   return shortOf(terms, state, wanted(terms, state, smallest))[0] ?? null
 }
 
+const nearlyUsed = 0.8
+
+/** How far a period's budget is used, in the steps that people are notified of. What is only reserved may come back, and does not count. */
+export function usedLevel(terms: BudgetTerms, state: BudgetState): 0 | 80 | 100 {
+  const settled = { ...state, reserved: nothing }
+  if (spentOn(terms, settled) !== null) return 100
+  const { limits } = terms
+  const isNear = (each: Resource) => {
+    const limit = limits[each]
+    return limit !== undefined && state.used[each] >= nearlyUsed * (limit + state.added[each])
+  }
+  return resources.some(isNear) ? 80 : 0
+}
+
 /** Whether the period's end is all to wait for: what is reserved would not be enough, even if all of it came back. */
 export function waitsForReset(terms: BudgetTerms, state: BudgetState, amounts: Amounts): boolean {
   return shortOf(terms, { ...state, reserved: nothing }, amounts).length > 0

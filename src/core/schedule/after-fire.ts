@@ -1,7 +1,7 @@
 import { without } from './hints.ts'
-import { planned, unplanned } from './next-plan.ts'
+import { type PlanRequest, planned, unplanned } from './next-plan.ts'
 import { lastRunId, type ScheduleState } from './state.ts'
-import type { Turn } from './turn.ts'
+import type { Postponed, Turn } from './turn.ts'
 
 /** A run that a turn made. */
 export interface MadeRun {
@@ -16,8 +16,23 @@ export function afterFire<Row extends ScheduleState>(turn: Turn<Row>, now: numbe
   const newest = made.find(({ occurrenceAt }) => occurrenceAt === row.lastPlannedAt)
   const asked = { now, lastRunId: newest?.id ?? lastRunId(row, live) }
   const fired = unplanned({ ...row, runsCount: row.runsCount + made.length })
+  if (turn.postponed !== undefined) return postponedTo(fired, asked, turn.postponed)
   if (!waitingHint) return planned(fired, asked)
   const next = planned({ ...fired, hints: without(row.hints, ['oneshot']) }, asked)
   const expiresAt = row.hints.oneshot?.expiresAt ?? Number.POSITIVE_INFINITY
   return { ...next, hints: row.hints, wakeAt: Math.min(next.wakeAt ?? expiresAt, expiresAt) }
+}
+
+/** Plans a schedule from the instant before which nothing of it becomes a run. What its calendar names until then is noted, and ends with the next turn. */
+function postponedTo<Row extends ScheduleState>(row: Row, asked: PlanRequest, { until, outcome }: Postponed): Row {
+  const next = planned(row, asked)
+  const { nextRunAt, nextDueAt, nextDecision } = next
+  if (nextRunAt === null || nextDueAt === null || nextDecision === null || nextDueAt >= until) return next
+  const { timing } = row.spec
+  const isOnGrid = timing.cron !== undefined || (timing.everyMs !== undefined && timing.from === 'start')
+  // A calendar may name this very instant.
+  const later = planned(row, { ...asked, now: isOnGrid ? until - 1 : until })
+  if (!isOnGrid || later.nextDecision === null) return later
+  const closedFrom = nextDecision.closedFrom ?? nextRunAt
+  return { ...later, nextDecision: { ...later.nextDecision, closedFrom, closedFor: outcome } }
 }

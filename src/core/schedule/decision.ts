@@ -30,6 +30,8 @@ export interface NextDecision extends Decision {
   readonly waitsForEnd: boolean
   /** While the schedule is paused: the first nominal instant that is skipped. */
   readonly passingAt?: number | undefined
-  /** The first nominal instant that closed calendars pass over, and that has no end yet. */
+  /** The first nominal instant that closed calendars or a quota pass over, and that has no end yet. */
   readonly closedFrom?: number | undefined
+  /** The outcome of those instants. Default: `calendar`. */
+  readonly closedFor?: string | undefined
 }

@@ -41,7 +41,7 @@ export function passedBy<Row extends ScheduleState>(found: Row, { by, now, outco
   return { row: { ...unplanned(row), lastPlannedAt: range.to, anchorAt: now }, entries }
 }
 
-/** Ends the occurrences up to an instant that closed calendars have passed over. The plan stays. */
+/** Ends the occurrences up to an instant that closed calendars, or a quota, have passed over. The plan stays. */
 export function closedBy<Row extends ScheduleState>(row: Row, by: number): PassedBy<Row> {
   const { nextDecision, nextRunAt, spec } = row
   const from = nextDecision?.closedFrom
@@ -54,7 +54,7 @@ export function closedBy<Row extends ScheduleState>(row: Row, by: number): Passe
   const closedFrom = rest !== null && rest < until ? rest : undefined
   const left = { ...row, nextDecision: { ...nextDecision, closedFrom } }
   if (beyond === null) return { row: left, entries: [] }
-  const entries = [{ ...beyond, outcome: 'calendar', decision: nextDecision }]
+  const entries = [{ ...beyond, outcome: nextDecision.closedFor ?? 'calendar', decision: nextDecision }]
   return { row: { ...left, lastPlannedAt: Math.max(row.lastPlannedAt ?? beyond.to, beyond.to) }, entries }
 }
 

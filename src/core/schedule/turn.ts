@@ -54,12 +54,22 @@ export interface Turn<Row extends ScheduleState = ScheduleState> {
   readonly cancels: boolean
   /** A one-shot hint whose run overlap forbids; it waits for the live run's end. */
   readonly waitingHint: boolean
+  /** Nothing of it becomes a run before this instant, so that it is planned from there. */
+  readonly postponed?: Postponed | undefined
+}
+
+export interface Postponed {
+  readonly until: number
+  /** The outcome of what would have been until then. */
+  readonly outcome: string
 }
 
 /** What holds do to the occurrences of a schedule. */
 export interface UnderHolds {
   /** The reason of the hold under which they end without a run. */
   readonly skipped?: string | undefined
+  /** Until when nothing of the schedule can become a run, where that is known for all of them. */
+  readonly until?: number | undefined
   /** When stops that are over kept the schedule from firing. */
   readonly stops?: readonly StopSpan[] | undefined
 }
@@ -77,7 +87,11 @@ export function takeTurn<Row extends ScheduleState>(
   refuseUnworkable(row.spec)
   const turn = untilNow(row, now, live)
   const { nextDueAt } = turn.row
-  return nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now) ? withDue(turn, now, holds) : turn
+  if (nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now)) return withDue(turn, now, holds)
+  if (turn.row.nextDecision?.closedFor === undefined) return turn
+  // It is asked again before the instant to which it was postponed.
+  const { row: asked, entries } = closedBy(turn.row, now)
+  return { ...turn, row: asked, passed: [...turn.passed, ...entries] }
 }
 
 /** A schedule after the pauses and hints that have ended since a worker last fired, up to the first due occurrence. */
@@ -221,7 +235,10 @@ function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number, holds:
   const waitingHint = deciding.waitingHint && after.hints.oneshot !== undefined
   const all = [...turn.endedHints, ...endedHints]
   const passed = [...turn.passed, ...closed]
-  return { ...turn, row: after, wasDue: true, passed, fires, skips, endedHints: all, cancels, waitingHint }
+  const { skipped, until } = holds
+  const isPostponed = skipped !== undefined && until !== undefined && skips.at(-1)?.outcome === skipped
+  const postponed = isPostponed ? { until, outcome: skipped } : undefined
+  return { ...turn, row: after, wasDue: true, passed, fires, skips, endedHints: all, cancels, waitingHint, postponed }
 }
 
 function decide(deciding: Deciding, one: LateOccurrence): void {

@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { BelfryError } from '../../core/error.ts'
 import type { Events } from '../../engine/events.ts'
+import { refusalOfLeftOut } from '../../features.ts'
 import type { Method } from '../../operations/door-facts.ts'
 import { refusalOf } from '../../operations/input/unreadable-input.ts'
 import { subjectOf } from '../../operations/operation.ts'
@@ -192,6 +193,8 @@ function astray(method: string, path: string): HttpProblem {
     .filter((place) => patternOf(place).test(path))
     .map((place) => place.method)
   if (allowed.length === 0 || allowed.includes(method as Method)) {
+    const leftOut = refusalOfLeftOut(pathWords(path))
+    if (leftOut !== null) return new HttpProblem(403, leftOut)
     const error = new BelfryError('not-found', `No such route: ${method} ${path.slice(0, 200)}.`, {
       hint: allowed.length === 0 ? 'See /docs.' : 'Leave out the slash at the end.',
     })
@@ -202,6 +205,12 @@ function astray(method: string, path: string): HttpProblem {
     hint: `Allowed: ${words}.`,
   })
   return new HttpProblem(405, error, { allow: words })
+}
+
+/** The first and the last word of a path, between which there may be a name that callers chose. */
+function pathWords(path: string): string {
+  const words = path.split('/').filter((word) => word !== '' && word !== 'api')
+  return `${words[0] ?? ''} ${words.at(-1) ?? ''}`
 }
 
 function patternOf({ path }: Pick<Route, 'path'>): RegExp {

@@ -1,4 +1,5 @@
 import { BelfryError } from '../../core/error.ts'
+import { refusalOfLeftOut } from '../../features.ts'
 import { reaches } from '../../operations/caller-scope.ts'
 import { nearest } from '../../operations/input/nearest-name.ts'
 import { quoted } from '../../operations/input/refuse-input.ts'
@@ -14,6 +15,8 @@ type Offer = Pick<McpOptions, 'scope' | 'tools' | 'start'>
 export function absentTool(name: string, offer: Offer): BelfryError {
   const verb = operations.find((each) => toolName(each) === name)
   if (verb !== undefined) return unoffered(verb, offer)
+  const leftOut = refusalOfLeftOut(name)
+  if (leftOut !== null) return leftOut
   return new BelfryError('not-found', `There is no tool ${quoted(name)}.`, { hint: meant(name, offer) })
 }
 

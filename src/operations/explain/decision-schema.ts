@@ -135,7 +135,8 @@ export const nextDecision = noted(
         winner: z.enum(['baseline', 'interval-hint', 'oneshot-hint']).nullable().describe('The candidate that won.'),
         waitsForEnd: flag('Whether it is measured from the end of the occurrence before.'),
         passingAt: instantOutput('While the schedule is paused: the first instant that passes.').optional(),
-        closedFrom: instantOutput('The first instant that closed calendars pass over.').optional(),
+        closedFrom: instantOutput('The first instant that closed calendars or a quota pass over.').optional(),
+        closedFor: text('The outcome of these instants. Default: calendar.').optional(),
       })
       .describe('Why the next instant is the one it is.'),
   ),

@@ -14,6 +14,7 @@ import type { Problem } from '../input/refuse-input.ts'
 import type { Reader } from '../operation-context.ts'
 import { noted } from '../schema/schema-note.ts'
 import { type ExecutionOptions, executionOptions } from '../target/execution-options.ts'
+import { kindQueue } from '../target/kind-queue.ts'
 import { targetOf } from '../target/target-input.ts'
 
 /** Work without a target is most often a forgotten field; a caller that means it writes null. */
@@ -79,7 +80,15 @@ export function readRun(
   }
   const isPlain = Object.keys(options).length === 0
   const repeats = target != null && kind?.repeats?.(target) === false ? { repeatable: false } : {}
-  const run = { ...repeats, ...storedFields(runFields, value, problems), target, ...(!isPlain && { options }) }
+  const keyed = onlyGiven({ concurrencyKey: target == null ? undefined : kind?.keyOf?.(target) })
+  const run = {
+    ...keyed,
+    ...repeats,
+    ...storedFields(runFields, value, problems),
+    queue: kindQueue({ kind, given: value.queue, problems }),
+    target,
+    ...(!isPlain && { options }),
+  }
   return { run: onlyGiven(run) as NewRun, problems }
 }
 

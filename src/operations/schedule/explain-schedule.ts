@@ -15,6 +15,7 @@ import { reasoningOf } from '../explain/candidates.ts'
 import { retriesHeld } from '../explain/explain-retries.ts'
 import { type Fleet, fleetOf, takersOf } from '../explain/fleet.ts'
 import { calendarsOf, type Rederived, rederive } from '../explain/rederive.ts'
+import { waysOfHold } from '../explain/unblock.ts'
 import { scheduleName } from '../fields/basic-fields.ts'
 import { presentSchedule } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
@@ -80,6 +81,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
   const held = holds.filter((hold) => isInForce(hold, now))
   const stop = held.find(({ firing }) => firing === 'nothing') ?? null
   const standing = scheduleSituationOf({ schedule, fleet, awaited, stop, reasons, failure })
+  const skipping = held.filter(({ firing }) => firing === 'skips')
   const isSaid = workers.live === 0 && saysWhoIsAlive.has(standing.code)
   return {
     schedule: today.name,
@@ -87,6 +89,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     zone: today.timing.cron === undefined ? null : today.timing.zone,
     at: now,
     ...standing,
+    unblock: [...standing.unblock, ...skipping.flatMap((hold) => waysOfHold(hold, reasons))],
     lateMs: wakeAt === null || wakeAt > now ? null : now - wakeAt,
     next: isWorkable ? ((await readUpcoming(store, { now, schedule, count: 1 }))[0] ?? null) : null,
     decision,

@@ -12,6 +12,7 @@ import type { Reading } from '../input/read-input.ts'
 import type { Problem } from '../input/refuse-input.ts'
 import type { Reader } from '../operation-context.ts'
 import { executionOptions } from '../target/execution-options.ts'
+import { keptQueue, kindQueue } from '../target/kind-queue.ts'
 import { outsideHosts, type ReadTarget, targetOf } from '../target/target-input.ts'
 import { definitionOf } from './schedule-answer.ts'
 import { givenFields, type ScheduleFields, type scheduleChange } from './schedule-input.ts'
@@ -64,7 +65,7 @@ export function readPatch(
 const placeholder = 'unnamed'
 
 interface Written {
-  readonly before?: ScheduleSpec
+  readonly before?: ScheduleSpec | undefined
   readonly definition: Definition
   readonly target: ReadTarget
 }
@@ -88,10 +89,13 @@ function specOf(
   const isZoned = definition.zone === undefined && definition.cron !== undefined
   const isOnce = value.target != null && target.target != null && target.kind?.repeats?.(target.target) === false
   const repeats = isOnce ? { repeatable: false } : {}
+  const queue = kindQueue({ kind: target.kind, given: value.queue, problems })
   const spec = {
     ...besides(before, specNames),
     ...repeats,
     ...among(definition, scheduleNames),
+    ...keyOf({ before, definition, target }, kinds),
+    queue: queue ?? keptQueue({ ...before, queue: definition.queue }, kinds),
     ...besides(added, ofRuns),
     name,
     timing: isZoned ? { ...timing, zone } : timing,
@@ -111,6 +115,16 @@ function specOf(
     ifId,
     reason,
   }
+}
+
+/** The key that the target gives its runs, where no caller chose one. A key that followed from the target before follows it to a new one. */
+function keyOf(
+  { before, definition, target }: Written,
+  kinds: readonly TargetKind[],
+): { concurrencyKey?: string | undefined } {
+  const was = before?.target == null ? undefined : kindOf(before.target, kinds)?.keyOf?.(before.target)
+  if (definition.concurrencyKey !== undefined && definition.concurrencyKey !== was) return {}
+  return { concurrencyKey: target.target == null ? undefined : target.kind?.keyOf?.(target.target) }
 }
 
 /** A target with problems is one all the same: that there is none is no second problem. */

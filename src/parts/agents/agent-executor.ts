@@ -4,14 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { interruptedSession } from '../../core/agent/interrupted-session.ts'
 import { originatedPrompt } from '../../core/agent/prompt-origin.ts'
+import type { WorkspaceEnd } from '../../core/agent/workspace-kept.ts'
 import { BelfryError } from '../../core/error.ts'
-import type { Attempt, Ended, Execute } from '../../targets/attempt.ts'
+import type { Attempt, Ended, Execute, StopReason } from '../../targets/attempt.ts'
 import { environmentOf } from '../../targets/command/environment.ts'
-import { startProblem } from '../../targets/command/start-problem.ts'
-import { start } from '../../targets/command/start-program.ts'
+import { type Program, startProblem } from '../../targets/command/start-problem.ts'
+import { type Started, start } from '../../targets/command/start-program.ts'
 import { Tether } from '../../targets/command/tether.ts'
 import type { ExecutorHost, KindExecutor } from '../../targets/kind.ts'
 import { redact } from '../../targets/redact.ts'
+import type { Secret } from '../../targets/secret.ts'
 import { commandOf } from './agent-command.ts'
 import { endedBy, isMissingSession, keptFacts } from './agent-end.ts'
 import { type AgentEnd, followed } from './agent-process.ts'
@@ -20,8 +22,10 @@ import { earlierAttempts, keepAttempt } from './attempt-rows.ts'
 import { isProgramThere, ProfileCache } from './profile-cache.ts'
 import { type AgentProfile, killAfterMsMax } from './profile-form.ts'
 import { promptIn } from './prompt-file.ts'
-import { runOrigin } from './run-origin.ts'
+import { type RunOriginNames, runOrigin } from './run-origin.ts'
 import { type RunBefore, runBefore } from './tasks/run-before.ts'
+import { openWorktree, type Workspace } from './workspace/open-workspace.ts'
+import { runSetup } from './workspace/run-setup.ts'
 
 type Host = Pick<ExecutorHost, 'store' | 'secrets'>
 
@@ -93,12 +97,31 @@ class AgentRun {
 
   async carryOut(startedMs: number): Promise<Ended> {
     const interrupted = await this.#interrupted()
-    const session = interrupted ?? (await this.#sessionBefore())
-    let end = await this.#played(session, interrupted !== null)
+    const surroundings = await this.#surroundings()
+    const workspace = await this.#workspace(interrupted !== null)
+    let end: WorkspaceEnd = 'failed'
+    try {
+      const session = workspace.isContinued ? interrupted : null
+      if (session !== interrupted)
+        this.#note('the worktree of its session is not on this machine; this attempt starts fresh')
+      const around = { ...surroundings, cwd: workspace.cwd, isInterrupted: session !== null }
+      const ended = await this.#answered(around, session ?? (await this.#sessionBefore()), startedMs)
+      end = workspaceEnd(ended, this.#attempt.signal)
+      return ended
+    } finally {
+      // Where the store does not answer, the row still says that it is in use, and `workspace prune` looks at it later.
+      await workspace.leave(end).catch(() => undefined)
+    }
+  }
+
+  /** A session that is gone is found out only by its program. */
+  async #answered(around: Surroundings, session: string | null, startedMs: number): Promise<Ended> {
+    if (!around.isInterrupted) await this.#setUp(around)
+    let end = await this.#played(around, session)
     let isResumed = session !== null
     if (session !== null && isMissingSession(end, this.#profile) && !this.#attempt.signal.aborted) {
-      this.#attempt.output(`[belfry: session ${session} is gone; this attempt starts fresh]\n`)
-      end = await this.#played(null, false)
+      this.#note(`session ${session} is gone; this attempt starts fresh`)
+      end = await this.#played(around, null)
       isResumed = false
     }
     await this.#kept
@@ -106,6 +129,39 @@ class AgentRun {
     await this.#keep(end.reader.facts.sessionId ?? end.session, facts)
     const durationMs = Math.round(this.#attempt.clock.monotonic() - startedMs)
     return endedBy(end, { profile: this.#profile, isResumed, durationMs })
+  }
+
+  #note(what: string): void {
+    this.#attempt.output(`[belfry: ${what}]\n`)
+  }
+
+  async #surroundings(): Promise<Omit<Surroundings, 'cwd' | 'isInterrupted'>> {
+    const { store, secrets: resolver } = this.#around
+    const origin = await store.look(runOrigin, this.#attempt.scheduleId)
+    const { value, secrets } = await resolver.resolve({ ...this.#profile.env, ...this.#target.env })
+    const environment = {
+      ...environmentOf(this.#attempt, { ...(value as Record<string, string>) }, process.env),
+      BELFRY_NAMESPACE: store.namespace,
+      ...(origin.schedule !== undefined && { BELFRY_SCHEDULE: origin.schedule }),
+      ...(origin.task !== undefined && { BELFRY_TASK: origin.task }),
+    }
+    const lastAnswer = this.#target.agent.context === 'last' ? (await this.#runBefore())?.answer : null
+    return { origin: { ...origin, lastAnswer }, environment, secrets }
+  }
+
+  async #workspace(isResumed: boolean): Promise<Workspace> {
+    const { agent, cwd = this.#profile.cwd ?? process.cwd() } = this.#target
+    const { workspace = this.#profile.workspace, ref, keep } = agent
+    if (workspace !== 'worktree') return { cwd, isContinued: true, leave: async () => undefined }
+    return openWorktree(this.#around.store, this.#attempt, { cwd, ref, keep, isResumed })
+  }
+
+  async #setUp({ cwd, environment, secrets }: Surroundings): Promise<void> {
+    const command = this.#target.agent.setup ?? this.#profile.setup
+    if (command === undefined) return
+    const { killAfterMs } = this.#profile
+    const { tether } = this.#around
+    await runSetup({ attempt: this.#attempt, command, around: { cwd, environment }, secrets, tether, killAfterMs })
   }
 
   /** The session that this attempt continues. */
@@ -127,51 +183,44 @@ class AgentRun {
     return scheduleId === null ? null : this.#around.store.look(runBefore, scheduleId, runId)
   }
 
-  async #played(
-    resumed: string | null,
-    isInterrupted: boolean,
-  ): Promise<AgentEnd & { readonly session: string | null }> {
-    const { store, secrets: resolver, tether } = this.#around
-    const { runId, scheduleId, plannedAt } = this.#attempt
+  async #played(around: Surroundings, resumed: string | null): Promise<AgentEnd & { readonly session: string | null }> {
+    const { runId, plannedAt } = this.#attempt
     const profile = this.#profile
     const session = resumed ?? (profile.session === undefined ? undefined : randomUUID())
-    const { schedule, author, task } = await store.look(runOrigin, scheduleId)
-    const lastAnswer = this.#target.agent.context === 'last' ? (await this.#runBefore())?.answer : null
-    const origin = { runId, schedule, author, task, plannedAt, isResumed: isInterrupted, lastAnswer }
+    const isResumed = resumed !== null
+    const origin = { runId, ...around.origin, plannedAt, isResumed: isResumed && around.isInterrupted }
     const prompt = originatedPrompt(this.#prompt, origin)
     const promptFile = profile.prompt === 'file' ? await writtenPrompt(prompt) : null
     try {
-      const { cwd = profile.cwd ?? process.cwd(), env = {}, agent } = this.#target
-      const argv = commandOf(profile, { prompt, promptFile, model: agent.model, session, isResumed: resumed !== null })
-      const { value, secrets } = await resolver.resolve({ ...profile.env, ...env })
-      const given = { ...(value as Record<string, string>) }
-      const environment = {
-        ...environmentOf(this.#attempt, given, process.env),
-        BELFRY_NAMESPACE: store.namespace,
-        ...(schedule !== undefined && { BELFRY_SCHEDULE: schedule }),
-        ...(task !== undefined && { BELFRY_TASK: task }),
-      }
-      const problem = await startProblem({ argv, cwd, environment })
-      if (problem !== null) throw new BelfryError('unavailable', redact(problem, secrets))
-      if (this.#attempt.signal.aborted) throw new BelfryError('unavailable', 'It was stopped before it began.')
-      // Known before the agent begins: whatever happens to this worker, the next attempt can continue it.
-      if (session !== undefined && resumed === null) await this.#keep(session, {})
+      const { model } = this.#target.agent
+      const argv = commandOf(profile, { prompt, promptFile, model, session, isResumed })
       const input = profile.prompt === 'stdin' ? prompt : null
-      const started = await start({
-        program: { argv, cwd, environment },
-        input,
-        tether,
-        killAfterMs: profile.killAfterMs,
+      const started = await this.#begun(
+        { argv, ...around },
+        { input, around, session: isResumed ? undefined : session },
+      )
+      const end = await this.#followed(started, around, (sessionId) => {
+        if (sessionId !== session || isResumed) this.#kept = this.#keep(sessionId, {})
       })
-      const named = (sessionId: string) => {
-        if (sessionId !== session || resumed !== null) this.#kept = this.#keep(sessionId, {})
-      }
-      const following = { attempt: this.#attempt, started, secrets, profile, isRaw: agent.output === 'raw', named }
-      const end = await followed(following).finally(() => tether.letGo(started.group.id))
       return { ...end, session: session ?? null }
     } finally {
       if (promptFile !== null) await rm(promptFile, { force: true })
     }
+  }
+
+  async #begun(program: Program, { input, around, session }: Beginning): Promise<Started> {
+    const problem = await startProblem(program)
+    if (problem !== null) throw new BelfryError('unavailable', redact(problem, around.secrets))
+    if (this.#attempt.signal.aborted) throw new BelfryError('unavailable', 'It was stopped before it began.')
+    // Known before the agent begins: whatever happens to this worker, the next attempt can continue it.
+    if (session !== undefined) await this.#keep(session, {})
+    return start({ program, input, tether: this.#around.tether, killAfterMs: this.#profile.killAfterMs })
+  }
+
+  #followed(started: Started, { secrets }: Surroundings, named: (sessionId: string) => void): Promise<AgentEnd> {
+    const isRaw = this.#target.agent.output === 'raw'
+    const following = { attempt: this.#attempt, started, secrets, profile: this.#profile, isRaw, named }
+    return followed(following).finally(() => this.#around.tether.letGo(started.group.id))
   }
 
   /** A store that does not answer now is told again at the end. */
@@ -182,6 +231,31 @@ class AgentRun {
     const kept = { profile, sessionId, facts: { profileVersion, promptHash, ...facts } }
     await this.#around.store.do(keepAttempt, { runId, fence }, kept).catch(() => undefined)
   }
+}
+
+/** What an attempt runs in. */
+interface Surroundings extends Omit<Program, 'argv'> {
+  readonly secrets: readonly Secret[]
+  /** What the line above the prompt names, and the answer of the run before. */
+  readonly origin: RunOriginNames & { readonly lastAnswer: string | null | undefined }
+  /** Whether the session that it continues was interrupted. */
+  readonly isInterrupted: boolean
+}
+
+interface Beginning {
+  readonly input: string | null
+  readonly around: Surroundings
+  /** The id of a new session. */
+  readonly session: string | undefined
+}
+
+/** Reasons after which the run goes on later, where it stopped. */
+const interrupting: readonly unknown[] = ['shutdown', 'release', 'lease-lost'] satisfies StopReason[]
+
+function workspaceEnd({ facts }: Ended, signal: AbortSignal): WorkspaceEnd {
+  const isInterrupted = facts.rateLimited !== undefined || (signal.aborted && interrupting.includes(signal.reason))
+  if (isInterrupted) return 'interrupted'
+  return facts.error === undefined && !signal.aborted ? 'succeeded' : 'failed'
 }
 
 async function writtenPrompt(prompt: string): Promise<string> {

@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
+import type { Keep } from '../../core/agent/workspace-kept.ts'
 import { isRecord } from '../../core/json/record.ts'
 import type { Target } from '../../core/target.ts'
 import { nearest } from '../../operations/input/nearest-name.ts'
@@ -7,6 +8,7 @@ import { absentPaths } from '../../targets/command/absent-paths.ts'
 import { commandTargetProblems } from '../../targets/command/command-target.ts'
 import { isSecretReference, type SecretReference } from '../../targets/secret.ts'
 import { problemAt, shown, type TargetProblem, unicodeProblems } from '../../targets/target-problem.ts'
+import type { AgentProfile } from './profile-form.ts'
 import type { KnownProfile } from './profiles.ts'
 
 /** A target that hands a prompt to an agent. */
@@ -22,6 +24,16 @@ export interface AgentTarget {
     readonly resume?: 'interrupted' | 'never' | undefined
     /** What is kept as output: readable text, or what the agent prints. */
     readonly output?: 'text' | 'raw' | undefined
+    /** Whether it works in `cwd` itself, or in a worktree of its own. */
+    readonly workspace?: 'shared' | 'worktree' | undefined
+    /** The commit that a worktree begins with. */
+    readonly ref?: string | undefined
+    /** When a worktree outlives its attempt. */
+    readonly keep?: Keep | undefined
+    /** A command that prepares the workspace. */
+    readonly setup?: string | readonly string[] | undefined
+    /** Whether it runs in a terminal that people can attach to. */
+    readonly terminal?: 'none' | 'tmux' | undefined
   }
   readonly cwd?: string | undefined
   readonly env?: Readonly<Record<string, string | SecretReference>> | undefined
@@ -35,12 +47,17 @@ declare module '../../operations/target/target-input.ts' {
 
 export const promptBytesMax = 64 * 1024
 const nameLengthMax = 200
-const fields = ['profile', 'prompt', 'promptFile', 'model', 'context', 'resume', 'output']
 const choices: Readonly<Record<string, readonly string[]>> = {
   context: ['fresh', 'last', 'session'],
   resume: ['interrupted', 'never'],
   output: ['text', 'raw'],
+  workspace: ['shared', 'worktree'],
+  keep: ['changed', 'always', 'never'],
+  terminal: ['none', 'tmux'],
 }
+/** The fields of an agent beside its profile, prompt and model. */
+export const furtherFields = [...Object.keys(choices), 'ref', 'setup']
+const fields = ['profile', 'prompt', 'promptFile', 'model', ...furtherFields]
 /** A reference to a secret that was written into the text. */
 const secretInText = /\{\s*["']?secret["']?\s*:/
 
@@ -72,6 +89,7 @@ export function agentProblems(target: Target, known?: ReadonlyMap<string, KnownP
     ),
     ...modelProblems(agent, known),
     ...contextProblems(agent, known),
+    ...workspaceProblems(agent, beside, known),
     ...besides,
   ]
 }
@@ -104,6 +122,44 @@ function contextProblems(
   const found = known?.get(profile as string)?.profile
   if (context !== 'session' || found === undefined || found.resume !== undefined) return []
   return [problemAt('agent.context', `is session, and profile ${found.name} continues none`, 'fresh or last')]
+}
+
+function workspaceProblems(
+  agent: Readonly<Record<string, unknown>>,
+  { cwd }: Target,
+  known: ReadonlyMap<string, KnownProfile> | undefined,
+): TargetProblem[] {
+  const { ref, keep, setup } = agent
+  const profile = known?.get(agent.profile as string)?.profile
+  const workspace = agent.workspace ?? profile?.workspace
+  const command = setup === undefined ? [] : commandTargetProblems({ command: setup })
+  const isAlone = profile === undefined || workspace === 'worktree'
+  const given = Object.entries({ ref, keep }).filter(([, value]) => value !== undefined)
+  const stray = isAlone
+    ? []
+    : given.map(([field]) =>
+        problemAt(`agent.${field}`, 'is given without a worktree', '`workspace: worktree` beside it, or leave it out'),
+      )
+  const nowhere = workspace === 'worktree' && profile !== undefined && (cwd ?? profile.cwd) === undefined
+  return [
+    ...(ref === undefined ? [] : textProblems('agent.ref', ref, 'the name of a commit, such as main')),
+    ...command.map((problem) => ({ ...problem, field: problem.field.replace(/^command/, 'agent.setup') })),
+    ...stray,
+    ...(nowhere ? [problemAt('cwd', 'is missing', 'the folder of a git checkout, of which the worktree is made')] : []),
+  ]
+}
+
+/** The folder that agents share, as the key that lets one of them work there at a time. */
+export function checkoutKey(target: AgentTarget, profile: AgentProfile | undefined): string | undefined {
+  const { agent, cwd = profile?.cwd } = target
+  const isShared = (agent.workspace ?? profile?.workspace ?? 'shared') === 'shared'
+  if (!isShared || cwd === undefined) return undefined
+  try {
+    return realpathSync(cwd)
+  } catch {
+    // It is a folder of the workers' machines.
+    return cwd
+  }
 }
 
 function textProblems(field: string, value: unknown, expected: string): TargetProblem[] {

@@ -2,12 +2,20 @@ import { z } from 'zod'
 import type { Target } from '../../core/target.ts'
 import { commandKind } from '../../targets/command/kind.ts'
 import type { TargetKind } from '../../targets/kind.ts'
-import { type AgentTarget, absentOfAgent, agentProblems, resolveAgent } from './agent-target.ts'
+import {
+  type AgentTarget,
+  absentOfAgent,
+  agentProblems,
+  checkoutKey,
+  furtherFields,
+  resolveAgent,
+} from './agent-target.ts'
 import type { KnownProfile } from './profiles.ts'
 
+/** Short for the sake of models, which read it with every verb that takes a target: docs/agents.md explains the further fields. */
 const form = z.strictObject({
   agent: z
-    .strictObject({
+    .looseObject({
       profile: z
         .string()
         .min(1)
@@ -17,18 +25,8 @@ const form = z.strictObject({
       prompt: z.string().min(1).describe('What it is to do, of at most 64 KB.').optional(),
       promptFile: z.string().min(1).describe('A file with the prompt, read when a run starts.').optional(),
       model: z.string().min(1).describe('The model it uses. Default: its own choice.').optional(),
-      resume: z
-        .enum(['interrupted', 'never'])
-        .describe(
-          'Whether an attempt continues the session of one that was interrupted. Default: interrupted, where the profile can.',
-        )
-        .optional(),
-      output: z
-        .enum(['text', 'raw'])
-        .describe('Whether the output is readable text or what the agent prints. Default: text.')
-        .optional(),
     })
-    .describe('A prompt for an agent.'),
+    .describe(`A prompt for an agent. Also ${furtherFields.join(', ')}.`),
   cwd: z.string().min(1).describe('The folder it runs in. Default: that of the profile, or of the worker.').optional(),
   env: commandKind.form.shape.env as z.ZodType,
 })
@@ -50,6 +48,14 @@ const flags: TargetKind['flags'] = [
     field: 'agent.promptFile',
     says: 'A file with the prompt, read when a run starts.',
   },
+  {
+    flag: '--workspace',
+    value: '<where>',
+    field: 'agent.workspace',
+    says: 'Where the agent works: shared, in --cwd itself, or worktree, in a git worktree of its own.',
+  },
+  { flag: '--ref', value: '<commit>', field: 'agent.ref', says: 'The commit that the worktree begins with.' },
+  { flag: '--terminal', value: '<kind>', field: 'agent.terminal', says: 'tmux: the agent runs in a terminal.' },
   { flag: '--model', value: '<name>', field: 'agent.model', says: 'The model that the agent uses.' },
   ...commandKind.flags.filter(({ field }) => field === 'cwd' || field === 'env'),
 ]
@@ -86,6 +92,7 @@ function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
       const account = known?.get(agentOf(target).profile)?.profile.account
       return account === undefined ? {} : { account: [account] }
     },
+    keyOf: (target) => checkoutKey(target as unknown as AgentTarget, known?.get(agentOf(target).profile)?.profile),
     serving: (name) =>
       `Install the program of profile ${name} where a worker runs, or set agents.${name}.program to its path: \`belfry agent check ${name}\`.`,
     async inStore(store, declared) {

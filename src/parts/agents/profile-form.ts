@@ -90,6 +90,15 @@ const form = z.strictObject({
     .enum(['admin', 'operate', 'self'])
     .describe('The scope that a task with it needs; self: only its own agent, and admins. Default: admin.')
     .optional(),
+  workspace: z
+    .enum(['shared', 'worktree'])
+    .describe('Whether it works in cwd itself, or in a git worktree of its own. Default: shared.')
+    .optional(),
+  setup: z
+    .union([argument.min(1), words])
+    .describe('A command that prepares the workspace.')
+    .optional(),
+  terminal: z.enum(['none', 'tmux']).describe('Whether it runs in a terminal. Default: none.').optional(),
   version: words.describe('Arguments that print its version. Default: --version.').optional(),
   install: z.string().describe('How to get the program.').optional(),
 })

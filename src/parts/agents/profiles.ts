@@ -1,14 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { BelfryError } from '../../core/error.ts'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { isRecord } from '../../core/json/record.ts'
 import type { KindStore } from '../../targets/kind.ts'
 import { type AgentProfile, type ProfileSpec, readProfile } from './profile-form.ts'
 import { listProfiles } from './profile-rows.ts'
 
-/** Beside this module in the sources, and in the package, where code is moved and joined and the profiles stay. */
-const place = 'src/parts/agents/profiles'
-const levelsMax = 5
+/** Beside this module in the sources. */
+const sources = new URL('profiles/', import.meta.url)
+/** What the build made of them: reading YAML would cost each worker a tenth of a second of its start. It is at the top of the build, where code is moved and joined. */
+const built = 'agent-profiles.json'
+const levelsMax = 3
 
 let shipped: Promise<ReadonlyMap<string, ProfileSpec>> | undefined
 
@@ -19,36 +20,30 @@ export function shippedProfiles(): Promise<ReadonlyMap<string, ProfileSpec>> {
 }
 
 async function readShipped(): Promise<ReadonlyMap<string, ProfileSpec>> {
-  const { parse } = await import('yaml')
-  const { folder, files } = shippedFiles()
+  const given = builtProfiles() ?? (await profilesIn(sources))
   return new Map(
-    files.map((file) => {
-      const name = basename(file, '.yaml')
-      const given: unknown = parse(readFileSync(join(folder, file), 'utf8'))
-      const { spec, problems } = readProfile(name, given, { base: undefined, folder })
-      if (problems[0] !== undefined) throw new Error(`${file}: ${problems[0].field} ${problems[0].problem}`)
+    Object.entries(given).map(([name, profile]) => {
+      const { spec, problems } = readProfile(name, profile, { base: undefined, folder: '/' })
+      if (problems[0] !== undefined) throw new Error(`${name}: ${problems[0].field} ${problems[0].problem}`)
       return [name, spec] as const
     }),
   )
 }
 
-function shippedFiles(): { folder: string; files: string[] } {
-  for (let level = 1; level <= levelsMax; level++) {
-    const folder = new URL(`${'../'.repeat(level)}${place}`, import.meta.url).pathname
-    try {
-      return {
-        folder,
-        files: readdirSync(folder)
-          .filter((file) => file.endsWith('.yaml'))
-          .sort(),
-      }
-    } catch {
-      // It is higher up.
-    }
+function builtProfiles(): Record<string, unknown> | null {
+  for (let level = 0; level <= levelsMax; level++) {
+    const file = new URL(`./${'../'.repeat(level)}${built}`, import.meta.url)
+    if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
   }
-  throw new BelfryError('failure', 'The profiles of agents are not where they were installed.', {
-    hint: 'Install Belfry again.',
-  })
+  return null
+}
+
+/** The profiles in a folder, by name. */
+export async function profilesIn(folder: URL): Promise<Record<string, unknown>> {
+  const { parse } = await import('yaml')
+  const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'))
+  const read = (file: string) => [basename(file, '.yaml'), parse(readFileSync(new URL(file, folder), 'utf8'))]
+  return Object.fromEntries(files.sort().map(read))
 }
 
 /** A profile, or why it cannot be used. */

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { AddedToConfig, StoredFields } from '../../core/added.ts'
 import { isRecord } from '../../core/json/record.ts'
 import { type EntryWritten, entryOutput } from '../../operations/config-section.ts'
+import { featuresIn } from '../../operations/feature-list.ts'
 import { openInput, openOutput } from '../../operations/fields/added-fields.ts'
 import { onlyGiven } from '../../operations/fields/only-given.ts'
 import { inWordsOf, quoted, refuse } from '../../operations/input/refuse-input.ts'
@@ -112,7 +113,8 @@ export const apply = operation({
     const document = Object.fromEntries(sections.map(({ name }) => [name, given[name]]))
     const read = await readDocument(context, document)
     const subject = value.source === undefined ? 'The configuration' : `The configuration of ${quoted(value.source)}`
-    refuse(subject, [...problems, ...read.problems])
+    const ofFeatures = featuresIn(value.features ?? '', 'features').problems
+    refuse(subject, [...problems, ...ofFeatures, ...read.problems])
     const { file = 'a request', yes, adopt, onlyNew } = value
     const source = value.source as string
     const hashes = hashesOf(context, { source, ...document }, read)

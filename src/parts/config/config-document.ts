@@ -33,6 +33,10 @@ export const documentShape = {
     })
     .describe('How a worker that reads the file serves HTTP; its flags take precedence.')
     .optional(),
+  features: z
+    .union([z.string(), z.array(z.string()).readonly()])
+    .describe('What commands and workers beside the file leave out when they start, such as -agents,-command.')
+    .optional(),
 }
 
 /** The sections in the order in which they are applied: what a queue or schedule names is created before it. */

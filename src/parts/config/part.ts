@@ -1,5 +1,4 @@
 import type { Part } from '../../part.ts'
-import { config as tables } from './0007-config.ts'
 import { apply } from './apply-operation.ts'
 import { config as check } from './config-check.ts'
 import { lines } from './config-events.ts'
@@ -9,10 +8,9 @@ import type { WatchOptions } from './watch-file.ts'
 
 const file = 'The config file. Default: belfry.yaml beside the store’s folder, or in this folder.'
 
-/** Config files: YAML that manages queues, schedules and the scopes of tokens. */
+/** Config files: YAML that manages queues, schedules and the scopes of tokens. Its tables are the kernel's, whose rows name them. */
 export const config = {
   name: 'config',
-  migrations: [tables],
   configuredScope,
   nouns: {
     config: {

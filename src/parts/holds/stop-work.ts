@@ -8,6 +8,7 @@ import { putHold } from '../../store/holds/put-hold.ts'
 import { turnHolds } from '../../store/holds/turn-holds.ts'
 import { cancelLeased, countLeased, releaseLeased, type Subject } from '../../store/leases/stop-leased.ts'
 import { lockManaged } from '../../store/managed.ts'
+import { type Raised, raise } from '../../store/raise.ts'
 import { all, both, clockNow, one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { columnsOf } from '../../store/tables.ts'
@@ -63,6 +64,7 @@ export function* stopWork(context: StoreContext, wanted: NewStop): Step<StopAnsw
     const put = yield* putHold(each, { scope, subject, reason, note, actor, ...until, verb: 'hold.stop' })
     if (put.answer === 'not-found') return put
     made.push(put.hold)
+    yield* raise(each, [raisedBy(each, wanted, 'is stopped', note)])
     namespaces.push(each.namespace)
   }
   const hold = (made[0] ?? found[0]) as Hold
@@ -74,9 +76,21 @@ export function* goOn(context: StoreContext, wanted: Stopping & { readonly actor
   const { scope, subject, actor } = wanted
   const lifted: Hold[] = []
   for (const each of yield* namespacesOf(context, wanted)) {
-    lifted.push(...(yield* liftHolds(each, { scope, subject, reason: reason.code }, { actor, verb: 'hold.go' })))
+    const own = yield* liftHolds(each, { scope, subject, reason: reason.code }, { actor, verb: 'hold.go' })
+    lifted.push(...own)
+    if (own.length > 0) yield* raise(each, [raisedBy(each, wanted, 'goes on', null)])
   }
   return lifted
+}
+
+function raisedBy(
+  { namespace }: StoreContext,
+  { scope, subject, actor }: Stopping & { readonly actor: Actor },
+  happened: string,
+  note: string | null,
+): Raised {
+  const about = scope === 'namespace' ? `namespace ${namespace}` : `${scope} ${subject}`
+  return { event: 'stop', about, happened, reason: `by ${actor.name}${note === null ? '' : `: ${note}`}` }
 }
 
 /** Returns when no lease is under way that has not seen the stop. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { claimBytes } from '../../operations/lease/lease-id.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { flag, text } from '../../operations/schema/output-schema.ts'
 import type { LeaseAnswer, Reclaimed } from '../../store/port.ts'
-import { claimBytes } from './lease-id.ts'
 import { capabilitiesOf, queueOf } from './lease-input.ts'
 import { reclaimedSchema, type SetAside, setAsideOf, setAsideSchema } from './lease-schema.ts'
 

@@ -4,6 +4,8 @@ import { key } from '../../operations/fields/basic-fields.ts'
 import { onlyGiven } from '../../operations/fields/only-given.ts'
 import { quoted, refuse } from '../../operations/input/refuse-input.ts'
 import { waitFields, waitLocal, waitMsOf } from '../../operations/input/wait-input.ts'
+import { holdingsOf } from '../../operations/lease/held-lease.ts'
+import { LeaseWaits } from '../../operations/lease/lease-waits.ts'
 import { throwAbsentQueue } from '../../operations/not-found.ts'
 import { everyDoor, operation, subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
@@ -11,7 +13,6 @@ import { flag, outputOf, text } from '../../operations/schema/output-schema.ts'
 import type { LeaseName, Reclaimed } from '../../store/port.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
 import { type HandedOut, handedOut, reclaimFirst, reclaimMax, requestOf, toldOf } from './hand-out.ts'
-import { holdingsOf } from './held-lease.ts'
 import {
   adminFields,
   capabilitiesOf,
@@ -31,7 +32,6 @@ import {
   type SetAside,
 } from './lease-schema.ts'
 import { leaseToHost } from './lease-to-host.ts'
-import { LeaseWaits } from './lease-waits.ts'
 import { showLeasing, showReclaimed } from './show.ts'
 
 export interface Leasing extends HandedOut {

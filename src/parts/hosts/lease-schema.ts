@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { standsFor } from '../../core/timing/stands-for.ts'
 import { runSource } from '../../operations/explain/decision-schema.ts'
 import { openOutput } from '../../operations/fields/added-fields.ts'
+import { leaseIdOf } from '../../operations/lease/lease-id.ts'
 import { runStatuses } from '../../operations/run/run-statuses.ts'
 import { type AnswerOf, count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
 import { type ExecutionOptions, executionSchema } from '../../operations/target/execution-options.ts'
 import { targetStored } from '../../operations/target/target-form.ts'
 import type { Lease, LeaseAnswer, LeaseName, Reclaimed } from '../../store/port.ts'
-import { leaseIdOf } from './lease-id.ts'
 
 /** A run as its holder needs it. Secrets in its target are named, not shown. */
 export interface LeasedRun extends ExecutionOptions {

@@ -1,12 +1,11 @@
-import { formatId } from '../../core/id.ts'
-import type { Capabilities } from '../../core/queue/plan-leases.ts'
-import { checkText, hashOf, jsonText, keyLengthMax, nameLengthMax } from '../../store/check.ts'
+import { checkText, hashOf, keyLengthMax } from '../../store/check.ts'
 import { leaseInStep, leasesOf } from '../../store/leases/lease.ts'
 import { settle } from '../../store/leases/settle.ts'
 import type { LeaseAnswer, LeaseName, LeaseRequest } from '../../store/port.ts'
-import { both, clockNow, freshIds, one, run, type Step } from '../../store/statement.ts'
+import { both, clockNow, one, run, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { leasesNamed } from '../../store/verb.ts'
+import { greetHost } from '../../store/workers/greet-host.ts'
 
 export interface HostRequest extends Omit<LeaseRequest, 'workerId'> {
   readonly host: string
@@ -25,14 +24,6 @@ export type HostLeased =
   /** The key was used for another request. */
   | { readonly answer: 'other-request' }
 
-/** The host's name is its identity; the newest request says what it can execute, and that it is alive. */
-const greetHost = both(
-  'host greet',
-  `insert into belfry.worker (id, ns, name, host, can, started_at, beat_at, beat_ms, is_host)
-    values ($1, $2, $3, $3, $4, $5, $5, $6, 1)
-    on conflict (ns, name) where is_host = 1
-    do update set can = excluded.can, beat_at = excluded.beat_at, beat_ms = excluded.beat_ms returning id`,
-)
 /** A concurrent request with the same key waits here for the first. */
 const claimKey = both(
   'host claim key',
@@ -46,14 +37,11 @@ const findClaim = both(
 const keepGranted = both('host keep granted', 'update belfry.claim set granted = $3 where ns = $1 and key = $2')
 const forgetKey = both('host forget key', 'delete from belfry.claim where ns = $1 and key = $2')
 
-/** A host that neither leases nor renews for two of these intervals counts as gone. */
-const hostBeatMs = 300_000
-
 /** Leases to a host in one step: it records the host and its key with the leases, or nothing. A key without leases is not recorded, so that the next request with it may get some. */
 export function* leaseToHost(context: StoreContext, request: HostRequest): Step<HostLeased> {
   const { key, claimId } = request
   const now = yield* clockNow()
-  const workerId = yield* greet(context, request, now)
+  const workerId = yield* greetHost(context, request, now)
   if (key !== undefined) {
     const isNew = (yield* one(claimKey, context.ns, checkedKey(key), claimId, requestHash(request), now)) !== undefined
     if (!isNew) return yield* repeated(context, key, request)
@@ -68,7 +56,7 @@ leaseToHost.audits = (answer: HostLeased) =>
 /** Leases and ends in one step. The caller may lose these runs: no lease remembers them. */
 export function* drainQueue(context: StoreContext, request: HostRequest): Step<LeaseAnswer> {
   const now = yield* clockNow()
-  const workerId = yield* greet(context, request, now)
+  const workerId = yield* greetHost(context, request, now)
   const answer = yield* leaseInStep(context, { ...request, workerId })
   yield* settle(
     context,
@@ -77,17 +65,6 @@ export function* drainQueue(context: StoreContext, request: HostRequest): Step<L
   return answer
 }
 drainQueue.audits = ({ leases }: LeaseAnswer) => leasesNamed('drained', leases)
-
-function* greet(context: StoreContext, { host, can }: HostRequest, now: number): Step<string> {
-  checkText(host, 'host', nameLengthMax)
-  const [fresh] = (yield* freshIds(1)) as [number]
-  const row = yield* one<{ id: number }>(greetHost, fresh, context.ns, host, canText(can), now, hostBeatMs)
-  return formatId('worker', row?.id ?? fresh)
-}
-
-function canText(can: Capabilities): string {
-  return jsonText(can, 'can')
-}
 
 function checkedKey(key: string): string {
   return checkText(key, 'requestKey', keyLengthMax)

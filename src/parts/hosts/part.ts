@@ -1,5 +1,4 @@
 import type { Part } from '../../part.ts'
-import { hosts as tables } from './0003-hosts.ts'
 import { drain } from './drain-queue.ts'
 import { complete, park, release } from './end-lease.ts'
 import { lease, reclaim } from './lease-runs.ts'
@@ -8,10 +7,9 @@ import { renew, renewMany } from './renew-leases.ts'
 import { reset } from './reset-runs.ts'
 import { sweepClaims } from './sweep-claims.ts'
 
-/** Outside hosts: programs that lease runs through a door, execute them and report how they ended. */
+/** Outside hosts: programs that lease runs through a door, execute them and report how they ended. Its tables are the kernel's, whose rows name them. */
 export const hosts = {
   name: 'hosts',
-  migrations: [tables],
   sweeps: [sweepClaims],
   nouns: {
     sched: {

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { BelfryError } from '../../core/error.ts'
+import { type Holding, holdingsOf, overError } from '../../operations/lease/held-lease.ts'
+import { leaseId, leaseIdOf, runOfLease } from '../../operations/lease/lease-id.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { type AnswerOf, flag, instantOutput, text } from '../../operations/schema/output-schema.ts'
 import type { Renewal } from '../../store/port.ts'
 import { clockNow } from '../../store/statement.ts'
-import { type Holding, holdingsOf, overError } from './held-lease.ts'
-import type { HeldRun } from './held-runs.ts'
-import { leaseId, leaseIdOf, runOfLease } from './lease-id.ts'
+import type { HeldRun } from '../../store/views.ts'
 import { renewedColumns, showRenewed } from './show.ts'
 
 const renewedSaid = z.strictObject({

@@ -1,5 +1,7 @@
+import { formatDuration } from '../../core/duration.ts'
 import type { MessageFormat, WriteMessage, WrittenMessage } from '../../targets/message.ts'
 import { type Notice, type SentNotice, sentNotice } from './notice.ts'
+import { events, type NoticeEvent } from './notice-events.ts'
 
 /** The limit of a Slack text object, and so of each text in our blocks. */
 const slackTextLengthMax = 3_000
@@ -13,6 +15,9 @@ const titleLengthMax = 200
 
 const jsonHeaders = { 'content-type': 'application/json' }
 const textHeaders = { 'content-type': 'text/plain; charset=utf-8' }
+
+/** Events that nobody has to act on. */
+export const goodEvents: ReadonlySet<NoticeEvent> = new Set(['recover', 'complete'])
 
 /** Writes the notice that is the payload of a run. */
 export const writeNotice: WriteMessage = (payload, publicUrl) => {
@@ -41,13 +46,16 @@ export function noticeMessage(format: MessageFormat, notice: SentNotice): Writte
   }
 }
 
-const happened = { failure: 'failed', park: 'was parked', recover: 'works again', overdue: 'is overdue' } as const
-
 /** The event in one line: "Schedule nightly failed". */
-function titleOf({ event, schedule, queue, run, test, suppressed }: SentNotice): string {
+function titleOf({ event, happened, test, suppressed, ...of }: SentNotice): string {
   if (event === 'held') return `Notifications held in quiet hours: ${suppressed}`
-  const subject = schedule === null ? `Run ${run ?? ''} of queue ${queue}` : `Schedule ${schedule}`
-  return shortened(`${test ? 'Test: ' : ''}${oneLine(subject)} ${happened[event]}`, titleLengthMax)
+  const what = oneLine(happened ?? events[event].happened)
+  return shortened(`${test ? 'Test: ' : ''}${oneLine(subjectOf(of))} ${what}`, titleLengthMax)
+}
+
+function subjectOf({ about, schedule, queue, run }: Pick<SentNotice, 'about' | 'schedule' | 'queue' | 'run'>): string {
+  if (about !== undefined) return `${about.slice(0, 1).toUpperCase()}${about.slice(1)}`
+  return schedule === null ? `Run ${run ?? ''} of queue ${queue}` : `Schedule ${schedule}`
 }
 
 /** The known facts, one per line. */
@@ -61,12 +69,16 @@ function factsOf({
   reason,
   failuresInARow,
   suppressed,
+  cost,
+  durationMs,
 }: SentNotice): string[] {
   const ofRun = run === null ? [] : [`Run: ${run}${attempt === null ? '' : `, attempt ${attempt}`}`]
   return [
-    `Reason: ${oneLine(reason)}`,
+    ...(event === 'complete' ? [] : [`Reason: ${oneLine(reason)}`]),
     ...ofRun,
-    `Queue: ${oneLine(queue)}`,
+    ...(durationMs == null ? [] : [`Took: ${formatDuration(durationMs)}`]),
+    ...(cost == null ? [] : [`Cost: ${cost}`]),
+    ...(queue === null ? [] : [`Queue: ${oneLine(queue)}`]),
     ...(namespace === 'default' ? [] : [`Namespace: ${oneLine(namespace)}`]),
     ...((failuresInARow ?? 0) > 0 ? [`Failures in a row: ${failuresInARow}`] : []),
     ...(suppressed > 0 && event !== 'held' ? [`Notifications suppressed since the last one: ${suppressed}`] : []),
@@ -74,8 +86,8 @@ function factsOf({
   ]
 }
 
-function outputOf({ output }: SentNotice): string | null {
-  const text = visible(output ?? '')
+function outputOf({ output, answer }: SentNotice): string | null {
+  const text = visible(answer ?? output ?? '')
     .replace(/^\n+/, '')
     .trimEnd()
   return text === '' ? null : text
@@ -85,7 +97,7 @@ function plainMessage(notice: SentNotice, bytesMax?: number, hasTitle = true): s
   const head = [...(hasTitle ? [titleOf(notice)] : []), ...factsOf(notice)].join('\n')
   const output = outputOf(notice)
   const link = notice.link === null || !hasTitle ? '' : `\n${notice.link}`
-  const before = output === null ? '' : '\n\nLast lines of output:\n'
+  const before = output === null ? '' : `\n\n${notice.answer == null ? 'Last lines of output' : 'Answer'}:\n`
   const fixed = head + link + before
   if (output === null) return bytesMax === undefined ? fixed : cutToBytes(fixed, bytesMax)
   if (bytesMax === undefined) return `${fixed}${output}`
@@ -173,7 +185,7 @@ function discordMessage(notice: SentNotice): unknown {
 
 /** The title, the priority and the link are headers; the body is the message. */
 function ntfyMessage(notice: SentNotice): WrittenMessage {
-  const isGood = notice.event === 'recover'
+  const isGood = notice.event !== 'held' && goodEvents.has(notice.event)
   return {
     body: plainMessage(notice, ntfyMessageBytesMax, false),
     headers: {

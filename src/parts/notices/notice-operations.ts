@@ -11,7 +11,8 @@ import { count, flag, instantOutput, outputOf, text } from '../../operations/sch
 import { noted } from '../../operations/schema/schema-note.ts'
 import { belfryCommand } from '../../operations/shell-words.ts'
 import { listSchedules } from '../../store/reads/find-schedule.ts'
-import { type NoticeEvent, type Notify, type NotifyField, noticeEvents, notifyFields } from './notice.ts'
+import type { Notify } from './notice.ts'
+import { type NoticeEvent, noticeEvents, notifyNames, receivers } from './notice-events.ts'
 import { receiversIn } from './notify-setting.ts'
 import {
   findNotify,
@@ -138,9 +139,10 @@ const schedulesSearchedMax = 1_000
 /** How to test the receivers that a schedule or a queue has for itself, where one of them has any. */
 async function othersIn(store: OperationContext['store'], event: NoticeEvent | undefined): Promise<string> {
   const has = (notify: Notify | null) =>
-    Object.entries(notifyFields).some(
-      ([field, told]) => (event ?? told) === told && notify?.[field as NotifyField] !== undefined,
-    )
+    notifyNames.some((field) => {
+      const told = receivers[field].event
+      return (event ?? told) === told && notify?.[field] !== undefined
+    })
   const schedules = await store.look(listSchedules, { limit: schedulesSearchedMax })
   const schedule = schedules.find(({ spec }) => has(receiversIn(spec)))?.spec.name
   if (schedule !== undefined) {
@@ -164,6 +166,7 @@ const noticeSaid = outputOf<NoticeView>()(
       event: z.enum(noticeEvents).describe('The event of the notification.'),
       schedule: text('The schedule that it is about.').nullable(),
       queue: text('The queue that it is about, where the work has no schedule.').nullable(),
+      about: text('What it is about, where that is neither, such as a budget.').nullable(),
       at: instantOutput('When the last one was sent.'),
       suppressed: count('How many were suppressed since then.'),
       isOpen: flag('Whether it has not recovered since then.'),

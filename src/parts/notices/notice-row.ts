@@ -1,11 +1,12 @@
 import { dialects, each, runEach, type Step } from '../../store/statement.ts'
 import { all, big, flag, nullable, Table, word } from '../../store/table-codec.ts'
-import type { NoticeEvent, NoticeMemory } from './notice.ts'
+import type { NoticeMemory } from './notice.ts'
+import type { NoticeEvent } from './notice-events.ts'
 
-/** What notices are about: a schedule, or a queue where the work has none. */
+/** What notices are about: a schedule, or a queue where the work has none, or something else by its name: `budget claude-day`. */
 export interface NoticeSubject {
   readonly ns: number
-  readonly subject: 'schedule' | 'queue'
+  readonly subject: string
   readonly subjectId: number
 }
 
@@ -15,7 +16,7 @@ export interface NoticeKey extends NoticeSubject {
 
 export const noticeTable = new Table('notice', {
   ...all(big, 'ns', 'subjectId', 'quietUntil', 'suppressed'),
-  subject: word<NoticeSubject['subject']>(),
+  subject: word<string>(),
   event: word<NoticeEvent>(),
   lastAt: nullable(big),
   isOpen: flag,

@@ -1,18 +1,7 @@
+import { isRecord } from '../../core/json/record.ts'
 import { defaultPolicy, type Policy } from '../../core/queue/policy.ts'
 import { needOf, type Target } from '../../core/target.ts'
-
-/** The events of notifications. */
-export const noticeEvents = ['failure', 'park', 'recover', 'overdue'] as const
-export type NoticeEvent = (typeof noticeEvents)[number]
-
-/** The fields of the setting: a target for each event. */
-export const notifyFields = {
-  onFailure: 'failure',
-  onPark: 'park',
-  onRecover: 'recover',
-  onOverdue: 'overdue',
-} as const satisfies Readonly<Record<string, NoticeEvent>>
-export type NotifyField = keyof typeof notifyFields
+import { events, type NoticeEvent, type NotifyField, notifyNames } from './notice-events.ts'
 
 /** The targets of notifications, by event, and the calendars in whose hours they are held back. */
 export type Notify = { readonly [Field in NotifyField]?: Target | undefined } & {
@@ -59,7 +48,8 @@ export interface Notice {
   readonly at: string
   readonly namespace: string
   readonly schedule: string | null
-  readonly queue: string
+  /** `null` where it is about neither a schedule nor a queue. */
+  readonly queue: string | null
   readonly run: string | null
   readonly attempt: number | null
   readonly reason: string
@@ -71,6 +61,15 @@ export interface Notice {
   readonly output: string | null
   /** A test message; nothing has happened. */
   readonly test: boolean
+  /** What it is about, where that is neither: `budget claude-day`. */
+  readonly about?: string
+  /** What happened to the subject, where the event alone does not say it: `is used to 80 %`. */
+  readonly happened?: string
+  /** Of a completed run: the text of its answer, untrusted. */
+  readonly answer?: string | null
+  /** What the attempt cost, where it was reported: `0.0421 USD`. */
+  readonly cost?: string | null
+  readonly durationMs?: number | null
 }
 
 export interface SentNotice extends Notice {
@@ -83,6 +82,22 @@ export function noticeOf(notice: Notice): Notice {
   const { reason } = notice
   if (reason.length <= reasonLengthMax) return notice
   return { ...notice, reason: `${reason.slice(0, reasonLengthMax).replace(/[\ud800-\udbff]$/, '')}…` }
+}
+
+const answerBytesMax = 4_096
+
+/** The text of an answer, cut at a character; an agent's is the field `text` of its result. */
+export function answerText(result: unknown): string | null {
+  const { text } = (isRecord(result) ? result : {}) as { readonly text?: unknown }
+  const found = text ?? result
+  if (found === undefined || found === null) return null
+  const whole = typeof found === 'string' ? found : JSON.stringify(found)
+  const bytes = Buffer.from(whole.toWellFormed())
+  if (bytes.length <= answerBytesMax) return whole
+  return `${bytes
+    .subarray(0, answerBytesMax - 3)
+    .toString()
+    .replace(/\uFFFD+$/, '')}…`
 }
 
 /** The last lines of an output, or null. */
@@ -107,10 +122,8 @@ export function sentNotice(notice: Notice, publicUrl: string | undefined): SentN
 /** The target of an event: the first level that has one, the nearest first. */
 export function noticeTarget(event: NoticeEvent, levels: readonly (Notify | null | undefined)[]): Target | null {
   for (const level of levels) {
-    for (const [field, of] of Object.entries(notifyFields)) {
-      const target = of === event ? level?.[field as NotifyField] : undefined
-      if (target !== undefined) return target
-    }
+    const target = level?.[events[event].field]
+    if (target !== undefined) return target
   }
   return null
 }
@@ -133,8 +146,9 @@ export interface NoticeDecision {
 }
 
 /** Decides whether a notification is sent or suppressed. Trouble that opens a spell is tracked until it is over. */
-export function noticeDecision({ now, memory, opens }: NoticeQuestion): NoticeDecision {
+export function noticeDecision({ now, memory, opens, isEach = false }: NoticeQuestion): NoticeDecision {
   const { suppressed } = memory
+  if (isEach) return { isTold: true, suppressed: 0, after: { ...memory, lastAt: now } }
   if (isQuiet(now, memory)) return { isTold: false, suppressed, after: { ...memory, suppressed: suppressed + 1 } }
   const after = { lastAt: now, quietUntil: now + noticeQuietMs, suppressed: 0, isOpen: memory.isOpen || opens }
   return { isTold: true, suppressed, after }
@@ -145,6 +159,8 @@ export interface NoticeQuestion {
   readonly memory: NoticeMemory
   /** Whether a recovery can follow: only a schedule recovers, and only from what counts as its failure. */
   readonly opens: boolean
+  /** Whether each is sent, however soon after another. */
+  readonly isEach?: boolean
 }
 
 /** No quiet period exceeds the longest one: otherwise a clock that was far ahead would silence notifications until that time. */
@@ -214,8 +230,8 @@ const expected = 'an object with exactly one kind of target, that any worker may
 export function notifyProblems(notify: Readonly<Record<string, unknown>>): NotifyProblem[] {
   return Object.entries(notify).flatMap(([field, target]) => {
     if (field === 'quiet') return []
-    if (!Object.hasOwn(notifyFields, field)) {
-      const known = Object.keys(notifyFields).join(', ')
+    if (!notifyNames.some((name) => name === field)) {
+      const known = notifyNames.join(', ')
       return [{ field, problem: 'is not an event of notifications', expected: `one of ${known}` }]
     }
     const problem = target === undefined ? null : targetProblem(target)

@@ -1,7 +1,10 @@
+import { formatMoney } from '../../core/budget/money.ts'
 import { formatId } from '../../core/id.ts'
 import { isRecord } from '../../core/json/record.ts'
+import { noopReason } from '../../core/run/verdict.ts'
 import { priorityDefault } from '../../core/run/work-fields.ts'
 import type { Target } from '../../core/target.ts'
+import { onlyGiven } from '../../operations/fields/only-given.ts'
 import { keepableText } from '../../store/check.ts'
 import type { Ends, MovedSchedule, RunEnd } from '../../store/runs/end-hooks.ts'
 import { arrivalOf } from '../../store/runs/enqueue.ts'
@@ -11,9 +14,9 @@ import type { ScheduleRow } from '../../store/schedules/schedule-row.ts'
 import { dialects, each, freshIds, type Row, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import {
+  answerText,
   lastLines,
   type Notice,
-  type NoticeEvent,
   type Notify,
   noticeDecision,
   noticeOf,
@@ -22,6 +25,7 @@ import {
   recoveryDecision,
   troubles,
 } from './notice.ts'
+import { events, type NoticeEvent } from './notice-events.ts'
 import { NoticeBook, type NoticeKey, type NoticeSubject } from './notice-row.ts'
 import { ensureNoticeLanes, laneOf, type NoticeLanes, parsedPolicy, readNotify, receiversIn } from './notify-setting.ts'
 import { heldBack } from './quiet-hours.ts'
@@ -29,14 +33,17 @@ import { heldBack } from './quiet-hours.ts'
 /** Where something happened, and where it may be told, the nearest first. */
 export interface NoticeOrigin {
   readonly namespace: string
-  readonly queue: string
+  readonly queue: string | null
   readonly levels: readonly (Notify | null | undefined)[]
   /** The calendars in whose hours it is held back. */
   readonly quiet: readonly string[]
 }
 
 /** An event that a receiver may want. */
-export interface Happening extends NoticeKey, NoticeOrigin {
+export interface Happening
+  extends NoticeKey,
+    NoticeOrigin,
+    Pick<Notice, 'about' | 'happened' | 'answer' | 'cost' | 'durationMs'> {
   readonly schedule: string | null
   readonly runId: number | null
   readonly attempt: number | null
@@ -53,14 +60,14 @@ function isUrgent(stored: unknown): boolean {
   return isRecord(stored) && stored.urgent === true
 }
 
-const settings = `q.name as queue, q.policy as queue_policy, n.name as namespace, n.notify as namespace_notify`
-const ofRun = `select d.id, d.queue_id, d.source, ${settings} from belfry.run d join belfry.queue q on q.id = d.queue_id
+export const placesColumns = `q.name as queue, q.policy as queue_policy, n.name as namespace, n.notify as namespace_notify`
+const ofRun = `select d.id, d.queue_id, d.source, ${placesColumns} from belfry.run d join belfry.queue q on q.id = d.queue_id
   join belfry.namespace n on n.id = d.ns where d.id`
 const findPlaces = dialects('notice find places', {
   sqlite: `${ofRun} = $1`,
   postgres: `${ofRun} = any ($1::bigint[])`,
 })
-const ofSchedule = `select s.id, ${settings} from belfry.schedule s join belfry.queue q on q.id = s.queue_id
+const ofSchedule = `select s.id, ${placesColumns} from belfry.schedule s join belfry.queue q on q.id = s.queue_id
   join belfry.namespace n on n.id = s.ns where s.id`
 const findPlacesOfSchedules = dialects('notice find places of schedules', {
   sqlite: `${ofSchedule} = $1`,
@@ -68,8 +75,8 @@ const findPlacesOfSchedules = dialects('notice find places of schedules', {
 })
 
 /**
- * Enqueues notices of ends, in the transaction that ended the runs. Only a failure, a park or a recovery looks for receivers, so
- * that a run that ends well costs nothing here.
+ * Enqueues notices of ends, in the transaction that ended the runs. Only a failure, a park, a recovery, denied tools and an answer that
+ * its schedule sends look for receivers, so that a run that ends well costs nothing here.
  */
 export function* notifyEnds(context: StoreContext, { now, ends, schedules }: Ends<MovedSchedule>): Step<void> {
   const notable = notableOf(ends, schedules)
@@ -88,7 +95,7 @@ export function* notifyEnds(context: StoreContext, { now, ends, schedules }: End
       if (row === undefined || row.source === 'notice') return []
       // The end of a run by hand says nothing of the schedule's own runs, and does not count for it.
       if (row.source === 'run-now' && one.event === 'failure') return []
-      return [happeningOf(one, row, schedules.get(one.end.scheduleId ?? 0))]
+      return [happeningOf(now, one, row, schedules.get(one.end.scheduleId ?? 0))]
     }),
   )
 }
@@ -114,14 +121,44 @@ function notableOf(ends: readonly RunEnd[], schedules: ReadonlyMap<number, Moved
     const is = schedules.get(id)?.failures.get(runId) ?? was
     inARow.set(id, is)
     const failuresInARow = schedules.has(id) ? is : null
-    if (status === 'failed') return [{ end, event: 'failure', failuresInARow }]
-    if (status === 'parked') return [{ end, event: 'park', failuresInARow }]
-    return was > 0 && is === 0 ? [{ end, event: 'recover', failuresInARow: was }] : []
+    const denied = deniedTools(end.result).length > 0 ? [{ end, event: 'permission', failuresInARow } as const] : []
+    if (status === 'failed') return [...denied, { end, event: 'failure', failuresInARow }]
+    if (status === 'parked') return [...denied, { end, event: 'park', failuresInARow }]
+    const recovered = was > 0 && is === 0 ? [{ end, event: 'recover', failuresInARow: was } as const] : []
+    const isAnswer = status === 'completed' && end.reason !== noopReason
+    const sends = isAnswer && schedules.get(id)?.before.spec?.onComplete !== undefined
+    return [...denied, ...recovered, ...(sends ? [{ end, event: 'complete', failuresInARow } as const] : [])]
   })
 }
 
-function happeningOf({ end, event, failuresInARow }: Notable, row: Row, moved: MovedSchedule | undefined): Happening {
-  const { ns, scheduleId, runId, fence, reason } = end
+/** The tools that an agent was denied, as its result names them. */
+function deniedTools(result: unknown): readonly unknown[] {
+  const { denials } = (isRecord(result) ? result : {}) as { readonly denials?: unknown }
+  return Array.isArray(denials) ? denials : []
+}
+
+function reasonOf({ reason, result }: RunEnd, event: NoticeEvent): string {
+  if (event === 'recover' || event === 'complete') return 'completed'
+  return keepableText(event === 'permission' ? `denied: ${deniedTools(result).join(', ')}` : reason)
+}
+
+/** What an answer came to. */
+function answerOf(now: number, { result, usage, startedAt }: RunEnd): Pick<Notice, 'answer' | 'cost' | 'durationMs'> {
+  const answer = answerText(result)
+  return {
+    answer: answer === null ? null : keepableText(answer),
+    cost: usage?.money === undefined ? null : formatMoney(usage.money),
+    durationMs: startedAt == null ? null : Math.max(0, now - startedAt),
+  }
+}
+
+function happeningOf(
+  now: number,
+  { end, event, failuresInARow }: Notable,
+  row: Row,
+  moved: MovedSchedule | undefined,
+): Happening {
+  const { ns, scheduleId, runId, fence } = end
   const subject: NoticeSubject =
     scheduleId === null
       ? { ns, subject: 'queue', subjectId: row.queue_id as number }
@@ -133,7 +170,8 @@ function happeningOf({ end, event, failuresInARow }: Notable, row: Row, moved: M
     schedule: moved?.before.name ?? null,
     runId,
     attempt: fence === 0 ? null : fence,
-    reason: event === 'recover' ? 'completed' : keepableText(reason),
+    reason: reasonOf(end, event),
+    ...((event === 'complete' || event === 'permission') && answerOf(now, end)),
     failuresInARow,
     isCounted: true,
   }
@@ -149,7 +187,7 @@ export function* placesOfSchedules(schedules: readonly ScheduleRow[]): Step<Map<
   return new Map(rows.map((row) => [row.id as number, placeOf(row, specOf.get(row.id as number))]))
 }
 
-function placeOf(row: Row, spec: unknown): NoticeOrigin {
+export function placeOf(row: Row, spec: unknown): NoticeOrigin {
   const policy = parsedPolicy(row.queue_policy)
   const ofNamespace = readNotify(row.namespace_notify)
   return {
@@ -192,7 +230,9 @@ function trouble(now: number, book: NoticeBook, one: Happening): ChosenNotice[] 
   const target = noticeTarget(one.event, one.levels)
   const memory = book.get(one)
   const decision =
-    one.event === 'overdue' ? overdueDecision({ now, memory }) : noticeDecision({ now, memory, opens: canRecover(one) })
+    one.event === 'overdue'
+      ? overdueDecision({ now, memory })
+      : noticeDecision({ now, memory, opens: canRecover(one), isEach: events[one.event].isEach === true })
   if (target === null || decision === null) return []
   book.set(one, decision.after)
   return decision.isTold ? [{ of: one, target, suppressed: decision.suppressed }] : []
@@ -231,7 +271,9 @@ const findOutputs = dialects('notice find outputs', {
 /** The last lines of what the attempts put out that trouble is told of, by their runs. */
 function* outputsOf(told: readonly ChosenNotice[]): Step<Map<number, string | null>> {
   const attempts = told.flatMap(({ of: { event, runId, attempt } }) =>
-    event === 'recover' || runId === null || attempt === null ? [] : [[runId, attempt] as const],
+    event === 'recover' || event === 'complete' || runId === null || attempt === null
+      ? []
+      : [[runId, attempt] as const],
   )
   if (attempts.length === 0) return new Map()
   const rows = yield* each<{ run_id: number; seq: number; body: string }>(findOutputs, attempts)
@@ -273,7 +315,9 @@ function runOf(
   const run = runId === null ? null : formatId('run', runId)
   const at = new Date(now).toISOString()
   const counted = { failuresInARow, suppressed, output, test: isTest }
-  const facts = { event, at, namespace, schedule, queue, run, attempt, reason, ...counted }
+  const { about, happened, answer, cost, durationMs } = of
+  const known = onlyGiven({ about, happened, answer, cost, durationMs })
+  const facts = { event, at, namespace, schedule, queue, run, attempt, reason, ...counted, ...known }
   return {
     id,
     ns: of.ns,

@@ -7,14 +7,8 @@ import { ensureQueues, type QueueRow } from '../../store/queues/queue-row.ts'
 import { ensureNeeds, needName } from '../../store/runs/lane-row.ts'
 import type { Row, Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
-import {
-  type Notify,
-  type NotifyField,
-  type NotifyPatch,
-  noticesQueue,
-  notifyFields,
-  notifyProblems,
-} from './notice.ts'
+import { type Notify, type NotifyPatch, noticesQueue, notifyProblems } from './notice.ts'
+import { notifyNames } from './notice-events.ts'
 
 /** The stored notification setting; `null` where none is stored or it cannot be read: the end of a run must not fail for it. */
 export function readNotify(text: Row[string] | undefined): Notify | null {
@@ -32,12 +26,12 @@ export function readNotify(text: Row[string] | undefined): Notify | null {
 /** The receivers that a schedule or the policy of a queue names; one that cannot be used is left out. */
 export function receiversIn(stored: unknown): Notify {
   if (!isRecord(stored)) return {}
-  const sound = Object.keys(notifyFields).filter((field) => notifyProblems({ [field]: stored[field] }).length === 0)
+  const sound = notifyNames.filter((field) => notifyProblems({ [field]: stored[field] }).length === 0)
   return Object.fromEntries(sound.flatMap((field) => (stored[field] === undefined ? [] : [[field, stored[field]]])))
 }
 
 export function receiverTargets(notify: Notify): Target[] {
-  return (Object.keys(notifyFields) as NotifyField[]).flatMap((field) => {
+  return notifyNames.flatMap((field) => {
     const target = notify[field]
     return target === undefined ? [] : [target]
   })

@@ -8,13 +8,14 @@ import { writeNotice } from './notice-message.ts'
 import { notices as list, notify, notifyTest } from './notice-operations.ts'
 import { noticeInWords } from './notice-words.ts'
 import { notifyEnds } from './notify-ends.ts'
+import { notifyRaised } from './notify-raised.ts'
 import { ensureLanesOf } from './notify-setting.ts'
 import { overdueDuty } from './overdue-duty.ts'
-import { noticeFields } from './receivers.ts'
+import { queueFields, scheduleFields } from './receivers.ts'
 import { sweepNotices } from './sweep-notices.ts'
 import { namesCalendar, quietDuty } from './tell-held.ts'
 
-/** Notifications about work that failed, was parked, is overdue or has recovered. Each is a run that sends it. */
+/** Notifications: of work that failed, was parked, is overdue, has recovered or answered, and of what other parts raise. Each is a run that sends it. */
 export const notices = {
   name: 'notices',
   migrations: [tables, receiversMoved, heldNotices],
@@ -22,7 +23,8 @@ export const notices = {
   // A notice that fails sends no notice, also after a person retried it.
   sourcesKept: ['notice'],
   written: ensureLanesOf,
-  fields: { schedule: noticeFields, queue: noticeFields },
+  hears: notifyRaised,
+  fields: { schedule: scheduleFields, queue: queueFields },
   namesCalendar,
   messages: { notice: writeNotice },
   queues: { [noticesQueue]: noticesPolicy },

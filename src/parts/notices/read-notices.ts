@@ -2,7 +2,8 @@ import { isRecord } from '../../core/json/record.ts'
 import { checkInteger, invalid } from '../../store/check.ts'
 import { all, both, one, type Row, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
-import { type NoticeEvent, type Notify, noticeEvents, notifyFields } from './notice.ts'
+import type { Notify } from './notice.ts'
+import { type NoticeEvent, noticeEvents, notifyNames } from './notice-events.ts'
 import { noticeTable } from './notice-row.ts'
 import { parsedPolicy, readNotify, receiversIn } from './notify-setting.ts'
 
@@ -38,6 +39,8 @@ export interface NoticeView {
   /** The name of the schedule it is about; `null` where it is about a queue. */
   readonly schedule: string | null
   readonly queue: string | null
+  /** What it is about, where that is neither. */
+  readonly about: string | null
   /** When the last one was sent. */
   readonly at: number
   /** How many were suppressed since then. */
@@ -51,7 +54,9 @@ export type NoticeCursor = readonly [lastAt: number, subject: string, subjectId:
 
 export const noticeCursorExpected = 'the `next` of the page before'
 
-const noticePattern = new RegExp(`^(-?\\d{1,16})\\.(queue|schedule)\\.(\\d{1,16})\\.(${noticeEvents.join('|')})$`)
+const noticePattern = new RegExp(
+  `^(-?\\d{1,16})\\.(queue|schedule|[a-z]+ .{1,300})\\.(\\d{1,16})\\.(${noticeEvents.join('|')})$`,
+)
 
 export function noticeCursorIn(text: string): NoticeCursor | null {
   const [, lastAt, subject = '', subjectId, event = ''] = noticePattern.exec(text) ?? []
@@ -73,7 +78,7 @@ export function* notifySettings({ ns }: StoreContext): Step<NotifySetting[]> {
 
 function settingOf({ name, policy }: { readonly name: string; readonly policy: string }): NotifySetting[] {
   const said = parsedPolicy(policy)
-  const named = isRecord(said) ? Object.keys(notifyFields).filter((field) => said[field] !== undefined) : []
+  const named = isRecord(said) ? notifyNames.filter((field) => said[field] !== undefined) : []
   if (named.length === 0) return []
   const notify = receiversIn(said)
   return [{ queue: name, notify: Object.keys(notify).length === named.length ? notify : null }]
@@ -104,11 +109,12 @@ function placeIn(before: string | undefined): NoticeCursor {
 }
 
 function viewOf(row: Row): NoticeView {
-  const { event, lastAt, suppressed, isOpen } = noticeTable.read(row)
+  const { event, subject, lastAt, suppressed, isOpen } = noticeTable.read(row)
   return {
     event,
     schedule: row.schedule as string | null,
     queue: row.queue as string | null,
+    about: subject === 'schedule' || subject === 'queue' ? null : subject,
     at: lastAt ?? 0,
     suppressed,
     isOpen,

@@ -13,43 +13,22 @@ import { offeredKinds, targetOf } from '../../operations/target/target-input.ts'
 import type { CommandTarget } from '../../targets/command/command-target.ts'
 import type { HttpTarget } from '../../targets/http/http-target.ts'
 import type { TargetKind } from '../../targets/kind.ts'
-import { type Notify, type NotifyField, type NotifyPatch, notifyFields } from './notice.ts'
+import type { Notify, NotifyPatch } from './notice.ts'
+import { type FieldAt, fieldsAt, type NotifyField, receivers } from './notice-events.ts'
 
 /** What sends a notification: a request, or a program. */
 export type ReceiverInput = CommandTarget | HttpTarget
 
-type ReceiverTypes = { readonly [Field in NotifyField]: AddedType<Target, ReceiverInput> }
+type ReceiverTypes<Field extends NotifyField> = { readonly [Name in Field]: AddedType<Target, ReceiverInput> }
 
 declare module '../../core/added.ts' {
-  interface AddedToSchedule extends ReceiverTypes {
+  interface AddedToSchedule extends ReceiverTypes<FieldAt<'work' | 'schedule'>> {
     readonly urgent: AddedType<boolean>
   }
-  interface AddedToQueue extends ReceiverTypes {
+  interface AddedToQueue extends ReceiverTypes<FieldAt<'work'>> {
     readonly urgent: AddedType<boolean>
   }
 }
-
-/** The event of each receiver, and the words before it in the sentences about a schedule. */
-const receivers: Readonly<Record<NotifyField, { readonly says: string; readonly clause: string }>> = {
-  onFailure: {
-    says: 'Notify this target when a run has failed for good: {message kinds}.',
-    clause: 'on a failure',
-  },
-  onPark: {
-    says: 'Notify this target when a run is parked and needs a person.',
-    clause: 'when a run is parked',
-  },
-  onRecover: {
-    says: 'Notify this target when a schedule that failed or was overdue has recovered.',
-    clause: 'on a recovery',
-  },
-  onOverdue: {
-    says: 'Notify this target when a schedule is overdue by five minutes.',
-    clause: 'when overdue',
-  },
-}
-
-export const notifyNames = Object.keys(notifyFields) as NotifyField[]
 
 /** The forms of a receiver. A handler is code of one program, which may be what is broken. */
 function receiverForm(kinds: readonly TargetKind[]): z.ZodType {
@@ -68,18 +47,19 @@ function given(says: string): z.ZodType<unknown, ReceiverInput> {
   >
 }
 
-function mapped<Made>(make: (field: NotifyField) => Made): Record<NotifyField, Made> {
-  return Object.fromEntries(notifyNames.map((field) => [field, make(field)])) as Record<NotifyField, Made>
+function mapped<Field extends NotifyField, Made>(fields: readonly Field[], make: (field: Field) => Made) {
+  return Object.fromEntries(fields.map((field) => [field, make(field)])) as Record<Field, Made>
 }
 
-/** The receivers as fields of a schedule and of the policy of a queue. */
-export const receiverFields = mapped<AddedField>((field) => ({
-  input: given(receivers[field].says),
-  output: targetStored,
-  read: receiverOf,
-  inWords: (target: Target, kinds) => targetInWords(target, kinds),
-  clause: receivers[field].clause,
-}))
+function receiverField(field: NotifyField): AddedField {
+  return {
+    input: given(receivers[field].says),
+    output: targetStored,
+    read: receiverOf,
+    inWords: (target: Target, kinds) => targetInWords(target, kinds),
+    clause: receivers[field].clause,
+  }
+}
 
 const urgent: AddedField = {
   input: z.boolean().describe('Send its notifications in quiet hours too. Default: false.'),
@@ -87,21 +67,24 @@ const urgent: AddedField = {
 }
 
 /** What is added to a schedule and to the policy of a queue: receivers, and whether quiet hours count. */
-export const noticeFields = { ...receiverFields, urgent }
+export const scheduleFields = { ...mapped(fieldsAt('work', 'schedule'), receiverField), urgent }
+export const queueFields = { ...mapped(fieldsAt('work'), receiverField), urgent }
+
+const ofNamespace = fieldsAt('work', 'namespace')
 
 const quietSays =
   'Hold notifications back while one of these calendars is open, and send one with their count afterwards.'
 
 /** The same as the namespace is given and answers them. */
 export const notifyShape = {
-  ...mapped((field) => given(receivers[field].says).optional()),
+  ...mapped(ofNamespace, (field) => given(receivers[field].says).optional()),
   quiet: calendarUses.describe(`${quietSays} !NAME: while it is closed.`).optional(),
 }
 export const notifyAnswered = noted(
   outputOf<Notify>()(
     z
       .strictObject({
-        ...mapped((field) => targetStored.describe(receivers[field].says).optional()),
+        ...mapped(ofNamespace, (field) => targetStored.describe(receivers[field].says).optional()),
         quiet: z.array(z.string()).readonly().describe(quietSays).optional(),
       })
       .describe('Notification targets by event, and the hours in which notifications are held back.'),
@@ -111,7 +94,7 @@ export const notifyAnswered = noted(
 
 /** Which target is started on what, by the flags that say it. */
 export const notifyFacts: readonly Column<Notify>[] = [
-  ...notifyNames.map(
+  ...ofNamespace.map(
     (field): Column<Notify> => [
       field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       ({ [field]: target }, { kinds }) => (target === undefined ? null : targetInWords(target, kinds)),
@@ -134,7 +117,7 @@ export function notifyPatchOf(
   place: Omit<AddedFieldContext, 'field'>,
 ): NotifyPatch {
   const read = (field: NotifyField) => (patch[field] === null ? null : receiverOf(patch[field], { ...place, field }))
-  const targets = notifyNames.map((field) => [field, read(field)]).filter(([, target]) => target !== undefined)
+  const targets = ofNamespace.map((field) => [field, read(field)]).filter(([, target]) => target !== undefined)
   const { quiet } = patch as NotifyPatch
   return { ...Object.fromEntries(targets), ...(quiet !== undefined && { quiet }) }
 }

@@ -1,8 +1,10 @@
 import { plainText } from '../../operations/schedule/plain-text.ts'
 import { type Column, indented, rehearsed, type Sheet, written } from '../../operations/show.ts'
 import type { Notify } from './notice.ts'
+import { notifyNames } from './notice-events.ts'
+import { goodEvents } from './notice-message.ts'
 import type { Notices, NotifyTested } from './notice-operations.ts'
-import { notifyFacts, notifyNames } from './receivers.ts'
+import { notifyFacts } from './receivers.ts'
 
 function shown(notify: Notify, { facts, command }: Sheet): string {
   if (notifyNames.some((field) => notify[field] !== undefined)) return indented(facts(notifyFacts, notify))
@@ -30,9 +32,13 @@ export function showNotifyTested({ sent }: NotifyTested, { table }: Sheet): stri
   return table(sentColumns, sent)
 }
 
+function aboutOf({ schedule, queue, about }: Notices['told'][number]): string {
+  return about ?? (schedule === null ? `queue ${queue ?? ''}` : `schedule ${schedule}`)
+}
+
 const lastColumns: readonly Column<Notices['told'][number]>[] = [
-  ['EVENT', ({ event }, { paint }) => (event === 'recover' ? paint.green : paint.red)(event)],
-  ['ABOUT', ({ schedule, queue }) => plainText(schedule === null ? `queue ${queue ?? ''}` : `schedule ${schedule}`)],
+  ['EVENT', ({ event }, { paint }) => (goodEvents.has(event) ? paint.green : paint.red)(event)],
+  ['ABOUT', (one) => plainText(aboutOf(one))],
   ['SENT', 'at', 'when'],
   ['', ({ suppressed }) => (suppressed === 0 ? null : `${suppressed} suppressed since`)],
   ['', ({ isOpen }) => (isOpen ? 'not recovered' : null)],

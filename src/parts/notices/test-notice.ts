@@ -2,7 +2,8 @@ import { lockNamedSchedule } from '../../store/schedules/schedule-row.ts'
 import { both, clockNow, one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { runsNamed } from '../../store/verb.ts'
-import { type NoticeEvent, noticeEvents, noticeTarget } from './notice.ts'
+import { noticeTarget } from './notice.ts'
+import { type NoticeEvent, noticeEvents } from './notice-events.ts'
 import {
   type ChosenNotice,
   enqueueNotices,

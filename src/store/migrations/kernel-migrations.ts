@@ -1,9 +1,11 @@
 import type { StorePart } from '../part.ts'
 import { ground } from './0001-ground.ts'
 import { timedAt } from './0002-timed-at.ts'
+import { hosts } from './0003-hosts.ts'
 import { tokens } from './0004-tokens.ts'
 import { events } from './0005-events.ts'
 import { doors } from './0006-doors.ts'
+import { config } from './0007-config.ts'
 import { deletedQueues } from './0010-deleted-queues.ts'
 import { lastEnds } from './0011-last-ends.ts'
 import { madeAt } from './0012-made-at.ts'
@@ -15,14 +17,17 @@ import { switches } from './0019-switches.ts'
 import { calendars } from './0020-calendars.ts'
 import { finished } from './0023-finished.ts'
 import { reserving } from './0024-reserving.ts'
+import { newestVersion } from './migrate.ts'
 import type { Migration } from './migration.ts'
 
 const ofKernel: readonly Migration[] = [
   ground,
   timedAt,
+  hosts,
   tokens,
   events,
   doors,
+  config,
   deletedQueues,
   lastEnds,
   madeAt,
@@ -40,4 +45,9 @@ const ofKernel: readonly Migration[] = [
 export function migrationsOf(parts: readonly StorePart[]): readonly Migration[] {
   const all = [...ofKernel, ...parts.flatMap(({ migrations = [] }) => migrations)]
   return all.sort((one, other) => one.version - other.version)
+}
+
+/** The newest schema version that is known, also where the part with its migration is left out. */
+export function newestKnown(parts: readonly StorePart[]): number {
+  return Math.max(newestVersion(migrationsOf(parts)), ...parts.flatMap(({ versions = [] }) => versions))
 }

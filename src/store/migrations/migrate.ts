@@ -30,11 +30,15 @@ const recordVersion = both(
  * Brings the schema to this program's version in one transaction: a killed process leaves the old schema, and of several that
  * start at once one migrates while the others wait.
  */
-export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
+export async function migrate(
+  database: Database,
+  migrations: readonly Migration[],
+  known = newestVersion(migrations),
+): Promise<void> {
   // Nearly always the schema is current, and then no lock is taken and nothing is written.
   const found = new Set(await database.read(versionsFound))
-  if (missing(migrations, found).length === 0 && isKnown(migrations, found)) return
-  await database.write(() => apply(database, migrations))
+  if (missing(migrations, found).length === 0 && isKnown(found, known)) return
+  await database.write(() => apply(database, migrations, known))
 }
 
 /** A program with another set of parts may have left out migrations of parts that this one has. */
@@ -42,8 +46,8 @@ function missing(migrations: readonly Migration[], found: ReadonlySet<number>): 
   return migrations.filter(({ version }) => !found.has(version))
 }
 
-function isKnown(migrations: readonly Migration[], found: ReadonlySet<number>): boolean {
-  return Math.max(0, ...found) <= newestVersion(migrations)
+function isKnown(found: ReadonlySet<number>, known: number): boolean {
+  return Math.max(0, ...found) <= known
 }
 
 /** The number of the newest migration: the version of the schema. */
@@ -60,12 +64,12 @@ function* versionsFound(): Step<number[]> {
   return (yield* all<{ version: number }>(findVersions)).map(({ version }) => version)
 }
 
-function* apply({ dialect, place }: Database, migrations: readonly Migration[]): Step<void> {
+function* apply({ dialect, place }: Database, migrations: readonly Migration[], known: number): Step<void> {
   yield* one(lockMigrations)
   yield* one(createSchema)
   yield* one(createTable)
   const found = new Set(yield* versionsFound())
-  if (!isKnown(migrations, found)) throw newerSchema(place, Math.max(...found), newestVersion(migrations))
+  if (!isKnown(found, known)) throw newerSchema(place, Math.max(...found), known)
   const now = yield* clockNow()
   for (const migration of missing(migrations, found)) yield* applyOne(migration, dialect, now)
 }

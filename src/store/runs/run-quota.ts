@@ -7,6 +7,8 @@ import type { RunRow } from './run-row.ts'
 export interface RunRoom {
   left: number
   readonly outcome: string
+  /** When there is room again. */
+  readonly until: number
 }
 
 /**

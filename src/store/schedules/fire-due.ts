@@ -234,10 +234,15 @@ function allTurns(
   for (const row of rows) {
     try {
       refuseUnfit(row)
-      const taking = (skipped: string | undefined) =>
-        takeTurn(row, now, live.get(row.id) ?? [], { skipped, stops: spans.get(row.id) })
-      const turn = taking(reasons.get(row.id))
       const room = rooms.get(row.ns)
+      // The room is locked: a quota that is raised at this moment wakes what is postponed here.
+      const until = room?.left === 0 ? room.until : undefined
+      const taking = (skipped: string | undefined) =>
+        takeTurn(row, now, live.get(row.id) ?? [], {
+          ...{ skipped, stops: spans.get(row.id) },
+          until: skipped === room?.outcome ? until : undefined,
+        })
+      const turn = taking(reasons.get(row.id))
       const isKept = room !== undefined && turn.fires.length > room.left
       if (room !== undefined && !isKept) room.left -= turn.fires.length
       taken.push(isKept ? taking(room.outcome) : turn)

@@ -9,7 +9,12 @@ const folder = fileURLToPath(new URL('../../stand-ins/fixtures/', import.meta.ur
 
 /** The shipped profiles. */
 export async function shipped(): Promise<ReadonlyMap<string, AgentProfile>> {
-  const nothing = { namespace: 'default', do: async () => [] as never, look: async () => [] as never }
+  const nothing = {
+    namespace: 'default',
+    place: '/nowhere',
+    do: async () => [] as never,
+    look: async () => [] as never,
+  }
   const known = await knownProfiles(nothing)
   return new Map([...known].map(([name, { profile }]) => [name, profile]))
 }

@@ -30,6 +30,7 @@ export interface Started {
   readonly args: readonly string[]
   readonly input: string
   readonly pid: number
+  readonly cwd: string
   readonly env: Readonly<Record<string, string>>
 }
 

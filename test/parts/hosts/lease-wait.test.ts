@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { LeaseWaits } from '../../../src/operations/lease/lease-waits.ts'
 import type { OperationContext } from '../../../src/operations/operation-context.ts'
-import { LeaseWaits } from '../../../src/parts/hosts/lease-waits.ts'
 import { clockNow } from '../../../src/store/statement.ts'
 import { lendSchema, returnSchema } from '../../lent-schema.ts'
 import { Desk, errorOf, problemsIn, verbsAt } from '../../operations/desk.ts'

@@ -79,7 +79,7 @@ describe('a lease of an outside host', () => {
     const problem = {
       field: 'kinds[0]',
       problem: 'is "comand"',
-      expected: 'command, if that was meant; one of command, http, handler, agent',
+      expected: 'command, if that was meant; one of command, http, handler, agent, inbox',
     }
     expect(await problemsIn(sched.lease('builder', { kinds }))).toEqual([problem])
     expect(await problemsIn(sched.plan({ kinds }))).toEqual([problem])

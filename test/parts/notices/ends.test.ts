@@ -119,7 +119,7 @@ onEachStore('a notice', (stage) => {
     await stage().store.settle(ends)
     expect(await words(stage())).toEqual(['failure of queue default to q'])
     expect((await stage().store.look(listNotices, { limit: 10 })).told).toEqual([
-      { event: 'failure', schedule: null, queue: 'default', at: startAt, suppressed: 4, isOpen: false },
+      { event: 'failure', schedule: null, queue: 'default', about: null, at: startAt, suppressed: 4, isOpen: false },
     ])
   })
 

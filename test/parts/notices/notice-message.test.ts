@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lastLines, noticeEvents, type SentNotice, sentNotice } from '../../../src/parts/notices/notice.ts'
+import { lastLines, type SentNotice, sentNotice } from '../../../src/parts/notices/notice.ts'
+import { noticeEvents } from '../../../src/parts/notices/notice-events.ts'
 import { noticeMessage } from '../../../src/parts/notices/notice-message.ts'
 import { type MessageFormat, messageFormats } from '../../../src/targets/message.ts'
 import { discord, ntfy, slack, teams } from './message-forms.ts'

@@ -172,8 +172,8 @@ describe('what was told', () => {
     }
     const { told } = await store.notices({ limit: 10 })
     expect(told.toSorted((a, b) => (a.event < b.event ? -1 : 1))).toEqual([
-      { event: 'failure', schedule: 'nightly', queue: null, at: startAt, suppressed: 0, isOpen: true },
-      { event: 'park', schedule: null, queue: 'default', at: startAt, suppressed: 2, isOpen: false },
+      { event: 'failure', schedule: 'nightly', queue: null, about: null, at: startAt, suppressed: 0, isOpen: true },
+      { event: 'park', schedule: null, queue: 'default', about: null, at: startAt, suppressed: 2, isOpen: false },
     ])
     const { runs: notices } = await runs.list({ queue: 'notices', status: 'ready' })
     expect(notices.map(({ source }) => source)).toEqual(['notice', 'notice'])

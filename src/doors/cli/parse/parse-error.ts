@@ -1,5 +1,6 @@
 import type { Command, CommanderError } from 'commander'
 import { BelfryError } from '../../../core/error.ts'
+import { refusalOfLeftOut } from '../../../features.ts'
 import { NameSearch, nearest } from '../../../operations/input/nearest-name.ts'
 import { type Problem, refusal } from '../../../operations/input/refuse-input.ts'
 import { commandMeant } from './synonyms.ts'
@@ -23,6 +24,8 @@ export function typedError(
 }
 
 function unknownCommand(named: string, command: Command, before: readonly Problem[]): BelfryError {
+  const leftOut = refusalOfLeftOut(`${pathOf(command)} ${named}`)
+  if (leftOut !== null) return leftOut
   const words = command.commands.map((each) => each.name())
   const meant = commandMeant(named, pathOf(command)) ?? nearest(named, words)
   const field = JSON.stringify(named)

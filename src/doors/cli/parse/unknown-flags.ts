@@ -1,4 +1,5 @@
 import { type Command, CommanderError, type Option } from 'commander'
+import { refusalOfLeftOut } from '../../../features.ts'
 import { NameSearch } from '../../../operations/input/nearest-name.ts'
 import { type Problem, quoted } from '../../../operations/input/refuse-input.ts'
 import { finished } from './lazy-command.ts'
@@ -74,6 +75,8 @@ export function strayFlag(word: string, command: Command, search: NameSearch): S
   const field = nameOf(word)
   const flags = command.options.flatMap(({ long }) => (long === null || long === undefined ? [] : [long]))
   if (flags.includes(field)) return { problem: { field, ...valued(word, flags) } }
+  const leftOut = refusalOfLeftOut(field)
+  if (leftOut !== null) return { problem: { field, problem: leftOut.message, expected: leftOut.hint ?? '' } }
   const problem = `is not a flag of ${pathOf(command)}`
   const meant = flagMeant(field, (known) => flags.includes(known)) ?? search.nearest(field, flags)
   if (meant === undefined)

@@ -92,7 +92,8 @@ function unnamed(store: string, from: StoreLocation['from']): BelfryError {
   return refusal('The store', [{ field: from === 'flag' ? '--store' : 'BELFRY_STORE', problem, expected }])
 }
 
-function foundUpwards(folder: string): string | null {
+/** The folder of the nearest store in a file. */
+export function foundUpwards(folder: string): string | null {
   for (let here = resolve(folder); ; here = dirname(here)) {
     const candidate = join(here, belfryFolder)
     if (existsSync(join(candidate, fileName))) return candidate

@@ -10,6 +10,7 @@ import { formatId, parseId } from '../../../core/id.ts'
 import { deleteHold } from '../../../store/holds/lift-hold.ts'
 import { auditHold, writeHold } from '../../../store/holds/put-hold.ts'
 import type { Actor } from '../../../store/port.ts'
+import { raise } from '../../../store/raise.ts'
 import type { Ends, RunEnd } from '../../../store/runs/end-hooks.ts'
 import { all, both, dialects, each, run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
@@ -98,10 +99,31 @@ function* learn(
     rateLimited === undefined ? null : afterLimit({ now, spec, standing, limit: rateLimited, begunAfter, blockedUntil })
   const after = { ...account, standing: block?.standing ?? standing }
   if (after.standing !== account.standing) yield* writeStanding(account, after.standing)
+  if (isClosed(account.standing) && !isClosed(after.standing)) {
+    const reason = `run ${formatId('run', runId)} used it with success`
+    yield* raise(context, [{ event: 'account', about: `account ${account.name}`, happened: 'is open again', reason }])
+  }
   const known = { ...accounts, byName: new Map(accounts.byName).set(account.name, after) }
   if (block === null) return known
   const note = `${block.note}, reported by run ${formatId('run', runId)}`
+  yield* raiseBlocked(context, account, { until: block.until, note })
   return yield* blockAccount(context, known, account.name, { until: block.until, note, actor: belfry })
+}
+
+/** Whether no run has proved it since its last block: more limits that are met until then are no news. */
+function isClosed({ width }: AccountStanding): boolean {
+  return width === 1
+}
+
+/** Notifies of a block, unless the account was closed before. */
+export function* raiseBlocked(
+  context: StoreContext,
+  { name, standing }: Account,
+  { until, note }: Pick<LimitBlock, 'until' | 'note'>,
+): Step<void> {
+  if (isClosed(standing)) return
+  const happened = `is blocked until ${new Date(until).toISOString()}`
+  yield* raise(context, [{ event: 'account', about: `account ${name}`, happened, reason: note }])
 }
 
 /** The block of an account, or null. */

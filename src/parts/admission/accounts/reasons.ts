@@ -25,7 +25,10 @@ export const reasons = {
     unblocks: 'One of them ends, or `maxConcurrent` of the account is raised.',
     sentence: (hold) => `${named(hold)} full${because(hold)}.`,
     ends: 'It starts when a run that uses the account ends.',
-    lift: (hold) => ({ what: 'See who uses the account.', words: ['account', 'show', firstOf(hold)] }),
+    lift: (hold) => ({
+      what: 'Or let more runs use it.',
+      words: ['account', 'put', firstOf(hold), '--max-concurrent', 'N'],
+    }),
   },
   'namespace-full': {
     code: 'namespace-full',
@@ -34,7 +37,10 @@ export const reasons = {
     unblocks: 'One of them ends, or `maxConcurrent` of the namespace is raised.',
     sentence: (hold) => `The namespace is full${because(hold)}.`,
     ends: 'It starts when a run of the namespace ends.',
-    lift: () => ({ what: 'See what is at work.', words: ['run', 'list', '--status', 'leased'] }),
+    lift: () => ({
+      what: 'Or let more of its runs be at work.',
+      words: ['namespace', 'set', 'NAME', '--max-concurrent', 'N'],
+    }),
   },
 } as const satisfies Readonly<Record<string, HoldReason>>
 

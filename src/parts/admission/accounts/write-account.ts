@@ -10,7 +10,7 @@ import { lockManaged } from '../../../store/managed.ts'
 import type { Actor } from '../../../store/port.ts'
 import { all, both, freshIds, run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
-import { blockAccount, blockOf } from './account-ends.ts'
+import { blockAccount, blockOf, raiseBlocked } from './account-ends.ts'
 import {
   type AccountRow,
   type Accounts,
@@ -181,6 +181,7 @@ export function* blockByHand(
   const latest = accounts.now + blockMaxMs
   if (until !== undefined && until > latest) return { answer: 'too-long', latest, blockMaxMs }
   yield* writeStanding(found, afterBlock(found.standing))
+  yield* raiseBlocked(context, found, { until: until ?? latest, note: reason })
   const blocked = yield* blockAccount(context, accounts, name, { until: until ?? latest, note: reason, actor })
   yield* holdLanes(context, blocked, new Set([name]))
   return { answer: 'blocked' }

@@ -1,4 +1,4 @@
-import { type BudgetState, type Resource, spentOn } from '../../../core/budget/budget.ts'
+import { type BudgetState, type Resource, resources, spentOn, usedLevel } from '../../../core/budget/budget.ts'
 import type { HoldScope } from '../../../core/hold.ts'
 import type { HoldReason } from '../../../core/hold-reason.ts'
 import { parseId } from '../../../core/id.ts'
@@ -6,6 +6,7 @@ import { isNarrow } from '../../../store/holds/hold-row.ts'
 import { deleteHold, endHold } from '../../../store/holds/lift-hold.ts'
 import { findHold } from '../../../store/holds/list-holds.ts'
 import { writeHold } from '../../../store/holds/put-hold.ts'
+import { raise } from '../../../store/raise.ts'
 import { run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import type { Budget } from './budget-row.ts'
@@ -63,6 +64,31 @@ function* liftOwn(scope: HoldScope, id: string, now: number): Step<void> {
   const number = parseId('hold', id) as number
   if (isNarrow(scope)) yield* run(endHold, number, now)
   else yield* run(deleteHold, number)
+}
+
+/** Notifies of a budget whose use has reached 80 % or 100 % of its period. A budget of single runs has no period. */
+export function* raiseUsed(
+  context: StoreContext,
+  { budget, state }: { readonly budget: Budget; readonly state: BudgetState },
+): Step<void> {
+  const { terms, name, ns } = budget
+  if (terms.per === 'run') return
+  const before = budget.state?.from === state.from ? usedLevel(terms, budget.state) : 0
+  const level = usedLevel(terms, state)
+  if (level <= before) return
+  const reason = `${usedWords(terms, state)}; the next period begins at ${new Date(state.until).toISOString()}`
+  const happened = level === 100 ? 'is spent' : `is used to ${level} %`
+  yield* raise({ ...context, ns }, [{ event: 'budget', about: `budget ${name}`, happened, reason }])
+}
+
+/** `used 32 of 40 USD, 160 of 200 runs` */
+function usedWords({ limits, currency }: Budget['terms'], { used, added }: BudgetState): string {
+  const known = resources.filter((each) => limits[each] !== undefined)
+  const parts = known.map((each) => {
+    const all = amountWords(each, (limits[each] ?? 0) + added[each], currency)
+    return `${amountWords(each, used[each], currency)} of ${all}`
+  })
+  return `used ${parts.join(', ')}`
 }
 
 /** `Budget claude-day is spent: 40 USD a day.` */

@@ -3,6 +3,7 @@ import { writeAudit } from '../../../store/audit/write-audit.ts'
 import { checkActor } from '../../../store/check.ts'
 import { lockManaged } from '../../../store/managed.ts'
 import type { Actor } from '../../../store/port.ts'
+import { wakePostponed } from '../../../store/schedules/wake-postponed.ts'
 import { all, both, clockNow, one, run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { namespaceCeiling, setNamespaceCeiling } from '../accounts/write-account.ts'
@@ -99,6 +100,10 @@ export function* setNamespace(
   yield* lockManaged(own)
   const now = yield* clockNow()
   const before = yield* findQuota(own.ns)
+  // Before the quota is locked, which a step that fires locks after its schedules.
+  if (before !== null && before.holdId !== null) {
+    yield* wakePostponed(own, { from: monthAt(before.spec, now).until, now })
+  }
   const { tokensPerMonth, maxConcurrent, ...rest } = change
   const spec = patchedSpec(before?.spec ?? { zone: zoneDefault }, rest)
   yield* run(saveQuota, own.ns, JSON.stringify(spec), now, actor.name)

@@ -94,8 +94,9 @@ export function* runsLeft(context: StoreContext, now: number): Step<RunRoom | nu
   const quota = yield* lockQuota(context)
   const max = quota?.spec.runsPerMonth
   if (quota === null || max === undefined) return null
-  const made = yield* runsMade(context.ns, monthAt(quota.spec, now))
-  return { left: Math.max(0, max - made), outcome: quotaReason.code }
+  const month = monthAt(quota.spec, now)
+  const made = yield* runsMade(context.ns, month)
+  return { left: Math.max(0, max - made), outcome: quotaReason.code, until: month.until }
 }
 
 /** Counts runs that were made; the one that makes the last of a month keeps occurrences from becoming more. Deletes do not lower the count. */

@@ -16,7 +16,7 @@ import { parseId } from '../../../core/id.ts'
 import type { UsageCap } from '../../../core/run/usage.ts'
 import { all, both, clockNow, dialects, one, runEach, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
-import { heldFor } from './budget-hold.ts'
+import { heldFor, raiseUsed } from './budget-hold.ts'
 import { type Budget, budgetsOf, lockBudgets, reservationColumns, reservationOf, saveBudgets } from './budget-row.ts'
 import { type BudgetWork, fits } from './budget-scope.ts'
 
@@ -177,6 +177,7 @@ export function* save(
     saved.push({ id: budget.id, state, holdId: yield* heldFor(context, budget, state, how) })
   }
   yield* saveBudgets(saved)
+  for (const each of states) yield* raiseUsed(context, each)
   return new Set(saved.flatMap(({ id, holdId }) => (holdId === null ? [] : [id])))
 }
 

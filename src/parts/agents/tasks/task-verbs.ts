@@ -14,10 +14,10 @@ import {
 import { text } from '../../../operations/schema/output-schema.ts'
 import { deleted } from '../../../operations/show.ts'
 import { settingsNow } from '../../../store/settings/settings-row.ts'
+import { projectRoot } from '../inbox/project-root.ts'
 import { deleteTask } from './delete-task.ts'
 import { exportTasks } from './export-tasks.ts'
 import { presentTask } from './present-task.ts'
-import { projectOf } from './project.ts'
 import { durableOff } from './put-task.ts'
 import { type Task, taskOf, taskSchema } from './task-answer.ts'
 import { taskId } from './task-input.ts'
@@ -53,7 +53,7 @@ const list = operation({
   examples: [{}, { all: true, limit: 20 }],
   nextPage: behindLast<Task>(({ id }) => ({ after: id })),
   async run({ store, folder }, { here = false, limit: most = limitDefault, ...page }) {
-    const project = here ? { project: projectOf(folder) } : {}
+    const project = here ? { project: projectRoot(folder) } : {}
     return (await store.look(listTasks, { limit: most, ...onlyGiven(page), ...project })).map(taskOf)
   },
 })

@@ -1,6 +1,5 @@
 import type { StoreCondition } from '../../health-views.ts'
-import { migrationsOf } from '../../migrations/kernel-migrations.ts'
-import { newestVersion } from '../../migrations/migrate.ts'
+import { newestKnown } from '../../migrations/kernel-migrations.ts'
 import { both, one, type Step } from '../../statement.ts'
 import type { StoreContext } from '../../store-context.ts'
 
@@ -8,5 +7,5 @@ const findSchema = both('health schema', 'select max(version) as version from be
 
 export function* tableCondition({ parts }: StoreContext): Step<Omit<StoreCondition, 'database'>> {
   const found = ((yield* one(findSchema))?.version ?? 0) as number
-  return { schema: { found, known: newestVersion(migrationsOf(parts)) } }
+  return { schema: { found, known: newestKnown(parts) } }
 }

@@ -3,6 +3,7 @@ import { problemResponse } from '../../../../src/doors/http/problem-details.ts'
 import { Belfry } from '../../../../src/index.ts'
 import { listNamespaces, setNamespace } from '../../../../src/parts/admission/budgets/namespaces.ts'
 import { listHolds } from '../../../../src/store/holds/list-holds.ts'
+import { findSchedule } from '../../../../src/store/reads/find-schedule.ts'
 import { enqueue } from '../../../../src/store/runs/enqueue.ts'
 import { fireDue } from '../../../../src/store/schedules/fire-due.ts'
 import { putSchedule } from '../../../../src/store/schedules/put-schedule.ts'
@@ -29,6 +30,10 @@ onEachDatabase('quotas', (scene) => {
   }
   const fire = () => scene().write((context) => fireDue(context, { limit: 10 }))
   const holds = () => scene().read(listHolds)
+  const planOf = async (name: string) => {
+    const found = await scene().read((context) => findSchedule(context, name))
+    return found as NonNullable<typeof found>
+  }
 
   it('runs are counted by the step that makes them, and beyond the quota nothing is made', async () => {
     await set({ runsPerMonth: 3 })
@@ -69,11 +74,56 @@ onEachDatabase('quotas', (scene) => {
     expect(await seen()).toMatchObject({ runsMade: 3 })
     for (const { runId, ...lease } of await scene().lease()) await scene().end({ runId, ...lease } as never)
     scene().clock.now = startAt + 2 * minute
-    expect(await fire()).toMatchObject({ runs: [], skipped: Array(5).fill({ reason: 'quota' }) })
+    // The other two were asked for after the reset.
+    expect(await fire()).toMatchObject({ runs: [], skipped: Array(3).fill({ reason: 'quota' }) })
     await set({ runsPerMonth: 10 })
     expect(await holds()).toEqual([])
+    expect(await fire()).toMatchObject({ runs: [], skipped: [{ reason: 'quota' }, { reason: 'quota' }] })
     scene().clock.now = startAt + 3 * minute
     expect((await fire()).runs).toHaveLength(5)
+  })
+
+  it.each([
+    ['a cron', { timing: { cron: '*/7 * * * *', zone: 'UTC' } }, 7 * minute],
+    ['a fixed delay', { timing: { everyMs: minute } }, minute],
+    ['a fixed rate', { timing: { everyMs: minute, from: 'start' } }, minute],
+  ] as const)(
+    '%s whose quota is used up is next due at the reset; a raised quota asks again at once',
+    async (_, timed, period) => {
+      await set({ runsPerMonth: 1 })
+      await scene().enqueue({ target })
+      await schedule('a', timed)
+      scene().clock.now = startAt + period
+      expect(await fire()).toMatchObject({ runs: [], skipped: [{ reason: 'quota', count: 1 }] })
+      expect((await planOf('a')).nextRunAt).toBe(february)
+      // What its calendar names until then is one row once it is over.
+      scene().clock.now = startAt + 4 * period + 1
+      expect(await fire()).toMatchObject({ runs: [], skipped: [] })
+      await set({ runsPerMonth: 2 })
+      const asked = await fire()
+      const isDelay = !('cron' in timed.timing) && !('from' in timed.timing)
+      expect(asked).toMatchObject({ skipped: isDelay ? [] : [{ reason: 'quota', count: 3 }] })
+      const { nextRunAt } = await planOf('a')
+      expect(nextRunAt).toBe(isDelay ? startAt + 4 * period + 1 : startAt + 5 * period)
+      scene().clock.now = startAt + 5 * period
+      expect((await fire()).runs).toHaveLength(1)
+    },
+  )
+
+  it('a schedule that waited for the reset fires there, and what passed meanwhile is one row of the ledger', async () => {
+    await set({ runsPerMonth: 1 })
+    await scene().enqueue({ target })
+    await schedule('a', { timing: { cron: '0 0 * * *', zone: 'UTC' } })
+    const day = 86_400_000
+    const midnight = Math.ceil(startAt / day) * day
+    scene().clock.now = midnight
+    await fire()
+    scene().clock.now = february
+    const { runs, skipped } = await fire()
+    expect(runs).toMatchObject([{ occurrenceAt: february }])
+    expect(skipped).toEqual([
+      { schedule: 'a', from: midnight + day, count: (february - midnight) / day - 1, reason: 'quota' },
+    ])
   })
 
   it('the next month begins anew', async () => {

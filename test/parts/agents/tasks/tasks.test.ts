@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { projectOf } from '../../../../src/parts/agents/tasks/project.ts'
+import { projectRoot } from '../../../../src/parts/agents/inbox/project-root.ts'
 import { all, both } from '../../../../src/store/statement.ts'
 import { startAt } from '../../../operations/desk.ts'
 import { agent, atEachDesk, day, hour, limited, minute, verbsOf } from './scene.ts'
@@ -316,10 +316,10 @@ describe('the project of a folder', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }))
     mkdirSync(join(folder, 'app', 'src'), { recursive: true })
     symlinkSync(join(folder, 'app', 'src'), join(folder, 'link'))
-    expect(projectOf(join(folder, 'link'))).toBe(join(folder, 'app', 'src'))
+    expect(projectRoot(join(folder, 'link'))).toBe(join(folder, 'app', 'src'))
     mkdirSync(join(folder, 'app', '.git'))
-    expect(projectOf(join(folder, 'link'))).toBe(join(folder, 'app'))
-    expect(projectOf(join(folder, 'app'))).toBe(join(folder, 'app'))
-    expect(projectOf('/nowhere/at/all')).toBe('/nowhere/at/all')
+    expect(projectRoot(join(folder, 'link'))).toBe(join(folder, 'app'))
+    expect(projectRoot(join(folder, 'app'))).toBe(join(folder, 'app'))
+    expect(projectRoot('/nowhere/at/all')).toBe('/nowhere/at/all')
   })
 })

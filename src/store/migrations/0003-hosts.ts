@@ -1,4 +1,4 @@
-import type { Migration } from '../../store/migrations/migration.ts'
+import type { Migration } from './migration.ts'
 
 /** Outside hosts: programs that lease through a door. A host's name is its identity and it is one worker for ever, because Belfry does not see its process start or end. A request with a key is remembered, so that a lost answer can be read again. */
 export const hosts: Migration = {

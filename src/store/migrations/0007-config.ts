@@ -1,4 +1,4 @@
-import type { Migration } from '../../store/migrations/migration.ts'
+import type { Migration } from './migration.ts'
 
 /** Config files: the source that manages a schedule, a queue or a token, the content of each source now and before, and faulty files. */
 export const config: Migration = {

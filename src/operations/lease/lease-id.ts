@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { parseId } from '../../core/id.ts'
-import { noted } from '../../operations/schema/schema-note.ts'
-import { fenceMax } from '../../store/leases/fence.ts'
 import type { Lease, LeaseName } from '../../store/port.ts'
+import { noted } from '../schema/schema-note.ts'
 
 /** The parts of a lease id: the run, the number of the lease, and the claim that only its holder knows. */
 export type LeaseParts = LeaseName & Pick<Lease, 'claimId'>
+
+/** The highest number of a lease that both databases hold. */
+const fenceMax = 2 ** 31 - 1
 
 /** 128 bits, as hex. */
 export const claimBytes = 16

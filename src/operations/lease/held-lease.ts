@@ -1,11 +1,11 @@
 import { BelfryError } from '../../core/error.ts'
-import { isoText } from '../../operations/input/instant.ts'
-import type { OperationContext } from '../../operations/operation-context.ts'
 import type { Settled } from '../../store/port.ts'
 import { findRun } from '../../store/reads/find-run.ts'
+import { heldRuns } from '../../store/reads/held-runs.ts'
 import { listAttempts } from '../../store/reads/list-attempts.ts'
-import type { AttemptView, RunView } from '../../store/views.ts'
-import { type HeldRun, heldRuns } from './held-runs.ts'
+import type { AttemptView, HeldRun, RunView } from '../../store/views.ts'
+import { isoText } from '../input/instant.ts'
+import type { OperationContext } from '../operation-context.ts'
 import { type LeaseParts, leasePartsOf } from './lease-id.ts'
 
 export type Holding =

@@ -1,8 +1,8 @@
 import { formatId, parseId } from '../../core/id.ts'
-import type { LeaseName } from '../../store/port.ts'
-import { readPolicy } from '../../store/queues/queue-row.ts'
-import { all, both, type Step } from '../../store/statement.ts'
-import type { StoreContext } from '../../store/store-context.ts'
+import { readPolicy } from '../queues/queue-row.ts'
+import { all, both, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import type { HeldRun } from '../views.ts'
 
 const findHeld = both(
   'read held runs',
@@ -10,17 +10,6 @@ const findHeld = both(
     q.name as queue, q.policy
   from belfry.lease l ${join.inner('queue q', 'q.id = l.queue_id')} where l.ns = $1 and l.run_id ${numbers('$2')}`,
 )
-
-/** A leased run, with the proof that a caller holds its lease. */
-export interface HeldRun extends LeaseName {
-  readonly queue: string
-  readonly claimId: string
-  readonly workerId: string
-  readonly scheduleId: string | null
-  /** The current lease length for hosts; `null` when the policy of its queue cannot be read. */
-  readonly leaseTtlMs: number | null
-  readonly expiresAt: number
-}
 
 export function* heldRuns({ ns }: StoreContext, runIds: readonly string[]): Step<HeldRun[]> {
   const ids = runIds.flatMap((id) => parseId('run', id) ?? [])

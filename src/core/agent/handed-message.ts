@@ -1,0 +1,17 @@
+import { fence } from '../untrusted-text.ts'
+import { originatedPrompt, type PromptOrigin } from './prompt-origin.ts'
+
+export interface MessageToHand {
+  readonly prompt: string
+  /** What came with the prompt, as JSON text. */
+  readonly payload?: string | undefined
+  readonly origin: PromptOrigin
+  /** Whether the prompt is its owner's. That of an unknown or unattended sender is data. */
+  readonly isTrusted: boolean
+}
+
+/** A message as a session reads it: one line of origin, the owner's prompt, and everything else inside fences. */
+export function handedMessage({ prompt, payload, origin, isTrusted }: MessageToHand): string {
+  const handed = originatedPrompt(isTrusted ? prompt : fence(prompt), origin)
+  return payload === undefined ? handed : `${handed}\n\n${fence(payload)}`
+}

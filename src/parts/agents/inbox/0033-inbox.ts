@@ -1,0 +1,32 @@
+import type { Migration } from '../../../store/migrations/migration.ts'
+
+/**
+ * Sessions that ask for messages, each with the message that it holds, and what is known of a message besides its run: who sent
+ * it, and which session took it.
+ */
+export const inboxTables: Migration = {
+  version: 33,
+  name: 'inbox',
+  statements: [
+    `create table belfry.agent_session (
+      ns bigint not null,
+      id {text} not null,
+      project {text},
+      seen_at bigint not null,
+      live_until bigint not null,
+      run_id bigint,
+      fence int,
+      primary key (ns, id)
+    ) {clustered}`,
+    `create table belfry.inbox_message (
+      run_id bigint not null primary key,
+      ns bigint not null,
+      author {text},
+      caller {text},
+      session {text},
+      fence int,
+      claim_id {text},
+      done_at bigint
+    ) {clustered}`,
+  ],
+}

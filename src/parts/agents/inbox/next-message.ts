@@ -1,0 +1,139 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { name } from '../../../operations/fields/basic-fields.ts'
+import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
+import { waitFields, waitLocal, waitMsOf } from '../../../operations/input/wait-input.ts'
+import { claimBytes } from '../../../operations/lease/lease-id.ts'
+import { LeaseWaits } from '../../../operations/lease/lease-waits.ts'
+import { everyDoor, operation, subjectOf } from '../../../operations/operation.ts'
+import type { OperationContext } from '../../../operations/operation-context.ts'
+import { type AnswerOf, instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
+import { inboxQueue } from './inbox-queue.ts'
+import { sessionLengthMax } from './kind.ts'
+import { type Message, messageOf, messageSchema } from './message-answer.ts'
+import { projectRoot } from './project-root.ts'
+import { nextShown } from './show.ts'
+import { type Asking, sessionCan, type Taken, takeMessage } from './take-message.ts'
+
+const unacknowledged = z.strictObject({
+  run: text('The id of its run.'),
+  expiresAt: instantOutput('When it is handed over again, unless it is acknowledged.'),
+})
+
+export interface NextMessage {
+  readonly session: string
+  readonly project: string | null
+  readonly message: Message | null
+  readonly unacknowledged: AnswerOf<typeof unacknowledged> | null
+  readonly hold: string | null
+}
+
+export const session = name.max(sessionLengthMax).describe('The session, by an id of its own choice.')
+export const projectField = z.string().min(1).describe('A folder of its project.')
+
+/** How many expired leases a call reclaims first: a lease that has expired keeps its session from the next message. */
+const reclaimMax = 100
+
+export const next = operation({
+  noun: 'inbox',
+  verb: 'next',
+  says: 'Take the next message for a session, of its own or of its project.',
+  request: 'a request for a message',
+  effect: 'write',
+  scope: 'operate',
+  input: z.strictObject({
+    session: session
+      .describe('The session, by an id of its own choice. Default: a new one, which the answer names.')
+      .optional(),
+    project: projectField
+      .describe('A folder of its project; over HTTP none is taken for granted. Default: the current folder.')
+      .optional(),
+    ...waitFields('How long to wait when there is no message; a new one is handed over at once.'),
+  }),
+  takes: [],
+  local: waitLocal,
+  output: outputOf<NextMessage>()(
+    z.strictObject({
+      session: text('The session.'),
+      project: text('Its project: the root of its checkout.').nullable(),
+      message: messageSchema.nullable().describe('The message; null: there is none.'),
+      unacknowledged: unacknowledged
+        .nullable()
+        .describe('The message that the session holds. It gets no other before it has acknowledged this one.'),
+      hold: text('The hold that keeps all messages back, if there is one.').nullable(),
+    }),
+  ),
+  show: nextShown,
+  errors: ['invalid'],
+  doors: everyDoor,
+  examples: [{ session: '0b7f-main', project: '/srv/app' }],
+  async judge(context, { value, problems: found }, { signal }) {
+    const problems: Problem[] = [...found]
+    const waitMs = waitMsOf(value, problems)
+    refuse(subjectOf('a request for a message'), problems)
+    const asking = askingOf(context, value)
+    const answer = waitMs === undefined ? asked(context, asking) : awaited(context, asking, { waitMs, signal })
+    const { taken: _, ...said } = await answer
+    return said
+  },
+})
+
+interface Given {
+  readonly session?: string | undefined
+  readonly project?: string | undefined
+}
+
+type Asked = Omit<Asking, 'claimId'>
+
+const ownSessionBytes = 6
+
+function askingOf({ randomHex, actor, folder }: OperationContext, given: Given): Asked {
+  const place = given.project ?? (actor.door === 'http' ? undefined : '.')
+  return {
+    session: given.session ?? randomHex(ownSessionBytes),
+    project: place === undefined ? null : projectRoot(resolve(folder, place)),
+  }
+}
+
+/** Takes the next message, after expired ones were given back: a session that died holds its message until then. */
+async function asked(
+  context: OperationContext,
+  asking: Asked,
+): Promise<NextMessage & { readonly taken: Taken | null }> {
+  const { store, randomHex, waits } = context
+  for (const { runId } of await store.reclaim({ queue: inboxQueue, limit: reclaimMax })) void waits.look(runId)
+  const { taken, held, hold = null } = await store.do(takeMessage, { ...asking, claimId: randomHex(claimBytes) })
+  const unacked = held === null ? null : { run: held.runId, expiresAt: held.expiresAt }
+  const message = taken === null ? null : messageOf(taken)
+  return { ...asking, message, unacknowledged: unacked, hold, taken }
+}
+
+interface Waiting {
+  readonly waitMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+async function awaited(
+  context: OperationContext,
+  asking: Asked,
+  { waitMs, signal }: Waiting,
+): ReturnType<typeof asked> {
+  const { waits, actor, store } = context
+  const leave = waits.seats.take(actor)
+  const ask = async () => {
+    const answer = await asked(context, asking)
+    // A caller that has disconnected would hold the message until its lease expires.
+    if (signal?.aborted === true && answer.taken !== null) {
+      const { runId, fence, scheduleId } = answer.taken.lease
+      await store.settle([{ runId, fence, scheduleId, outcome: { kind: 'released' } }])
+    }
+    return answer
+  }
+  const wanted = { queue: inboxQueue, can: sessionCan(asking) }
+  const isServed = ({ message }: NextMessage) => message !== null
+  try {
+    return await waits.beside(LeaseWaits).wait(wanted, { ask, isServed, waitMs, signal })
+  } finally {
+    leave()
+  }
+}
