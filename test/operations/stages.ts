@@ -4,6 +4,7 @@ import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
 import { type Desk, verbsAt } from './desk.ts'
+import { taskStages } from './task-stages.ts'
 
 type Nouns = typeof nouns
 export type VerbName = { [Noun in keyof Nouns]: `${Noun} ${keyof Nouns[Noun]['operations'] & string}` }[keyof Nouns]
@@ -212,20 +213,6 @@ const budgeted: Stage = async (desk) => {
   return {}
 }
 
-/** A task with the id of the examples. */
-const tasked: Stage = async ({ context }) => {
-  const { tasks } = verbsAt(() => ({ ...context, randomHex: () => '3f9c01ab' }))
-  await tasks.create({ at: '2026-01-05T10:00Z', prompt: 'Is the deploy healthy?' })
-  return { id: '3f9c01ab' }
-}
-
-const missed: Stage = async (desk) => {
-  const known = await tasked(desk)
-  desk.clock.advance(86_400_000)
-  await desk.store.fireDue({ limit: 10 })
-  return known
-}
-
 /** The worktree of an ended run, whose folder was removed by hand. */
 const worktree: Stage = async (desk) => {
   await ready(desk)
@@ -378,19 +365,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent list': nothing,
   'agent get': nothing,
   'agent check': nothing,
-  'task create': nothing,
-  'task loop': nothing,
-  'task export': tasked,
-  'task list': missed,
-  'task get': tasked,
-  'task edit': tasked,
-  'task delete': tasked,
-  'task pause': tasked,
-  'task resume': tasked,
-  'task run': tasked,
-  'missed list': missed,
-  'missed run': missed,
-  'missed drop': missed,
+  ...taskStages,
   'workspace list': worktree,
   'workspace prune': worktree,
   'inbox next': messages,
