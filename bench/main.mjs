@@ -36,6 +36,7 @@ const measures = [
   'holds',
   'admission',
   'switches',
+  'inbox',
 ]
 const resultsFile = fileURLToPath(new URL('results.json', import.meta.url))
 

@@ -21,6 +21,7 @@ export function sectionsOf(results) {
     holds,
     admission,
     switches,
+    inbox,
   }
   const sections = Object.entries(told)
     .filter(([name]) => results.measures[name] !== undefined)
@@ -181,6 +182,18 @@ function hosts({ calls, hosts: count, forMs, rows }) {
       databases[row.database],
       row.name,
       ...['leaseMs', 'leaseP99Ms', 'turnsPerSecond', 'fairness'].map((field) => shown(row[field])),
+    ]),
+  }
+}
+
+function inbox({ sessions, each, rows }) {
+  return {
+    title: 'Messages for sessions',
+    text: `${sessions} sessions take ${each} messages each and acknowledge them (\`inbox next\`, \`inbox ack\`), by turns with as many hosts that lease and complete as many runs (\`sched lease\`, \`sched complete\`); p50 in ms, in one process. Each message was delivered once.`,
+    columns: ['', 'next', 'lease', 'next to lease', 'ack', 'complete'],
+    rows: rows.map((row) => [
+      databases[row.database],
+      ...['nextMs', 'leaseMs', 'ratio', 'ackMs', 'completeMs'].map((field) => shown(row[field])),
     ]),
   }
 }

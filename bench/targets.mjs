@@ -12,6 +12,7 @@ export function targetsOf(results) {
     modelTargets,
     calendarTargets,
     switchTargets,
+    inboxTargets,
   ].flatMap((tell) => tell(results))
 }
 
@@ -156,6 +157,13 @@ function hostTargets({ measures: { hosts } }) {
       ),
     ]
   })
+}
+
+/** Likewise. */
+function inboxTargets({ measures: { inbox } }) {
+  return (inbox?.rows ?? []).map((row) =>
+    atMost(`\`inbox next\` to \`sched lease\`, ${databases[row.database]}`, row.ratio, 1.5, '×'),
+  )
 }
 
 /** Likewise. */

@@ -3,6 +3,8 @@ import type { Mutant } from '../mutant.ts'
 
 const transcripts = ['test/core/agent/transcript.test.ts', 'test/core/agent/transcript-fuzz.test.ts']
 
+const inboxRules = 'test/parts/agents/inbox/messages.test.ts'
+
 /** Agents that cost money for nothing, are believed without proof, or stay behind. */
 export const agents: readonly Mutant[] = [
   {
@@ -58,8 +60,8 @@ export const agents: readonly Mutant[] = [
     id: 'agent-session-is-not-kept',
     hazard: 'The session of an agent is known only at its end, and lost with its worker.',
     edits: [
-      ['AgentRun', 'if (session !== undefined) await this.#keep(session, {})', ''],
-      ['AgentRun', 'this.#kept = this.#keep(sessionId, {})', 'this.#kept = Promise.resolve()'],
+      ['AgentRun', 'if (session !== undefined) await this.#keep({})', ''],
+      ['AgentRun', 'this.#kept = this.#keep({})', 'this.#kept = Promise.resolve()'],
     ],
     suites: ['test/parts/agents/resume.test.ts'],
   },
@@ -94,5 +96,47 @@ export const agents: readonly Mutant[] = [
       ],
     ],
     suites: ['test/parts/agents/attempt-rows.test.ts'],
+  },
+  {
+    id: 'message-acknowledged-without-claim',
+    hazard: 'A caller that knows the run of a message ends it for the session that works on it.',
+    edits: [['keepTaker', 'l.claim_id = $3', 'coalesce($3, l.claim_id) is not null']],
+    suites: [inboxRules],
+  },
+  {
+    id: 'message-acknowledges-any-run',
+    hazard: 'A session ends runs of workers as if they were messages.',
+    edits: [['keepTaker', "n.kind = 'inbox'", "n.kind <> ''"]],
+    suites: [inboxRules],
+  },
+  {
+    id: 'session-holds-two-messages',
+    hazard: 'A session is handed a second message while it works on the first.',
+    edits: [['takeMessage', 'if (held !== undefined) {', 'if (held !== undefined && held.expires_at < 0) {']],
+    suites: [inboxRules],
+  },
+  {
+    id: 'message-of-a-stranger-is-a-task',
+    hazard: 'What any caller enqueued is handed to a session as the words of its owner.',
+    edits: [['handedMessage', 'isTrusted ? prompt : fence(prompt)', 'prompt']],
+    suites: [inboxRules],
+  },
+  {
+    id: 'message-payload-is-plain',
+    hazard: 'Data that came with a message is handed over as instructions.',
+    edits: [['handedMessage', '${fence(payload)}', '${payload}']],
+    suites: [inboxRules],
+  },
+  {
+    id: 'message-for-a-session-at-work-is-skipped',
+    hazard: 'Messages for a session that holds one are thrown away as if it were gone.',
+    edits: [
+      [
+        'findAbandoned',
+        'and not exists (select 1 from belfry.lease',
+        'and $1 = $1 or exists (select 1 from belfry.lease',
+      ],
+    ],
+    suites: [inboxRules],
   },
 ]

@@ -15,7 +15,7 @@ interface FeatureEntry {
 
 const known = {
   agents: {
-    rooms: ['agents', 'workspaces', 'inbox'],
+    rooms: ['agents', 'workspaces', 'inbox', 'tasks'],
     nouns: ['agents', 'workspaces', 'inbox'],
     words: ['agent', 'workspace', 'hook'],
     versions: [25, 30, 33],

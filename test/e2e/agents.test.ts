@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -15,6 +16,9 @@ interface Noted {
   readonly pid?: number
   readonly child?: number
 }
+
+// Without tmux the second agent runs without a terminal.
+const isTmuxHere = spawnSync('tmux', ['-V']).status === 0
 
 /** A shell with stand-ins on its PATH. */
 function shellWith(database: 'sqlite' | 'postgres', ...agents: readonly string[]) {
@@ -112,20 +116,19 @@ describe('at a terminal', () => {
 })
 
 describe.each(['sqlite', 'postgres'] as const)('on %s a worker that is killed', (database) => {
-  it('takes its agents along with all their children, and the next attempt continues the session', async () => {
-    const { shell, up, log, noted } = shellWith(database, 'claude')
+  it('takes its agents along with all their children, also in a terminal; the next attempt continues the session, or the run waits for a person', async () => {
+    const { shell, up, log, noted } = shellWith(database, 'claude', 'aider')
     await shell.belfry('queue set default --max-concurrent 3')
-    const target = {
-      agent: { profile: 'claude', prompt: 'Is the deploy healthy?' },
-      env: { STAND_IN: 'slow child:calm | fixture:success', STAND_IN_LOG: log },
+    const enqueued = async (agent: object) => {
+      const env = { STAND_IN: 'slow child:calm | fixture:success', STAND_IN_LOG: log }
+      const target = { agent: { profile: 'claude', prompt: 'Is the deploy healthy?', ...agent }, env }
+      return (await shell.json<{ id: string }>(['run', 'enqueue', '--target', JSON.stringify(target)])).id
     }
-    const ids: string[] = []
-    for (let each = 0; each < 2; each++) {
-      ids.push((await shell.json<{ id: string }>(['run', 'enqueue', '--target', JSON.stringify(target)])).id)
-    }
+    const ids = [await enqueued({}), await enqueued(isTmuxHere ? { terminal: 'tmux' } : {})]
+    const once = await enqueued({ profile: 'aider' })
     const worker = await up()
     const attempt = async (id: string) => (await shell.json<{ attempt?: Attempt }>(`run show ${id}`)).attempt
-    await until(() => noted().filter(({ child }) => child !== undefined).length === 2, 'both agents have started')
+    await until(() => noted().filter(({ child }) => child !== undefined).length === 3, 'all agents have started')
     for (const id of ids) await expect.poll(async () => (await attempt(id))?.agent?.sessionId).toBeDefined()
     worker.signal('SIGKILL')
     await worker.ended
@@ -139,6 +142,9 @@ describe.each(['sqlite', 'postgres'] as const)('on %s a worker that is killed', 
       expect(second).toMatchObject({ outcome: 'success', agent: { sessionId: first?.agent?.sessionId, resumed: true } })
       expect(noted().some(({ args = [] }) => args.join(' ').endsWith(`--resume ${first?.agent?.sessionId}`))).toBe(true)
     }
+    await expect
+      .poll(async () => (await shell.json<{ parked?: { reason: string } }>(`run show ${once}`)).parked?.reason)
+      .toBe('effect-unknown')
     next.ctrlC()
     await next.ended
   })

@@ -47,9 +47,9 @@ function keptOf(answer: unknown): string {
   const { id, leases, message } = answer as {
     id?: string
     leases?: readonly { readonly lease: string }[]
-    message?: { readonly message: string }
+    message?: { readonly id: string }
   }
-  return id ?? leases?.[0]?.lease ?? message?.message ?? ''
+  return id ?? leases?.[0]?.lease ?? message?.id ?? ''
 }
 
 function withJson(words: readonly string[]): string[] {

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { keepAttempt } from '../../src/parts/agents/attempt-rows.ts'
 import { keepWorktree } from '../../src/parts/agents/workspace/worktree-rows.ts'
 import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
@@ -213,6 +214,15 @@ const budgeted: Stage = async (desk) => {
   return {}
 }
 
+/** A run at work in a terminal that was closed. */
+const terminal: Stage = async (desk) => {
+  const { id = '' } = await ready(desk)
+  const place = { machine: hostname(), socket: '/srv/tmux', session: `belfry-${id}`, pid: 4_711, startTicks: 12 }
+  const kept = { profile: 'claude', sessionId: null, facts: { profileVersion: '4f1c', terminal: place } }
+  for (const lease of await desk.lease()) await desk.store.do(keepAttempt, lease, kept)
+  return { id }
+}
+
 /** The worktree of an ended run, whose folder was removed by hand. */
 const worktree: Stage = async (desk) => {
   await ready(desk)
@@ -238,7 +248,7 @@ const messages: Stage = async (desk) => {
 const taken: Stage = async (desk) => {
   await messages(desk)
   const { message } = await verbsAt(() => desk.context).inbox.next({ session: '0b7f-main', project: '/srv/app' })
-  return { lease: message?.message ?? '' }
+  return { lease: message?.id ?? '' }
 }
 
 /** Every verb has one, or this does not compile. */
@@ -366,6 +376,8 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent get': nothing,
   'agent check': nothing,
   ...taskStages,
+  'run screen': terminal,
+  'run attach': terminal,
   'workspace list': worktree,
   'workspace prune': worktree,
   'inbox next': messages,

@@ -8,7 +8,7 @@
  *   invalid        bytes that are no UTF-8            child     a grandchild that holds the pipes and ignores TERM; child:calm obeys it
  *   deaf           ignore TERM                        missing   the session to resume is gone
  *   slow           print the first line, and wait     murmur    complain for ever after the last line
- *   edit:FILE      append to a file of its folder
+ *   edit:FILE      append to a file of its folder     answered  wait behind a question until a line is typed
  *
  * Words after ` | ` are for the next attempt. STAND_IN_LOG names a file that gets a line for each start: arguments, stdin, pid and environment.
  */
@@ -57,6 +57,10 @@ const write = (piece) => new Promise((resolve) => process.stdout.write(piece, re
 if (has('ask')) {
   await write('The agent wants to run rm -rf. Do you want to proceed? (y/n) ')
   await forEver()
+}
+if (has('answered')) {
+  await write('\u001b[31mDo you want to proceed? (y/n)\u001b[0m ')
+  await new Promise((resolve) => process.stdin.once('data', resolve))
 }
 await write(first)
 if (has('slow')) await forEver()

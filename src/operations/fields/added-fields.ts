@@ -30,6 +30,8 @@ export interface AddedField {
   readonly isCopied?: true
   /** How people read its value. */
   readonly inWords?: (stored: never, kinds: readonly TargetKind[]) => string
+  /** Of an attempt alone: a word for the list of runs. */
+  readonly inList?: (stored: never) => string | undefined
   /** What stands before these words in the sentence about a schedule. Default: its name. */
   readonly clause?: string
 }
@@ -163,6 +165,14 @@ export function addedInWords(
     const value = (stored as Readonly<Record<string, unknown>>)[name]
     const label = as === 'clauses' ? (clause ?? name) : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
     return value === undefined ? [] : [[label, inWords(value as never, kinds)]]
+  })
+}
+
+/** What the added fields of an attempt say in a list of runs. */
+export function addedInList(fields: Readonly<Record<string, AddedField>> = {}, stored: object): string[] {
+  return Object.entries(fields).flatMap(([name, { inList }]) => {
+    const value = (stored as Readonly<Record<string, unknown>>)[name]
+    return value === undefined ? [] : (inList?.(value as never) ?? [])
   })
 }
 

@@ -38,6 +38,7 @@ const queueWritten = outputOf<QueueWritten>()(
 const set = operation({
   noun: 'queue',
   verb: 'set',
+  fieldsAs: 'schedule.put',
   method: 'PUT',
   idempotent: true,
   begins: true,

@@ -22,7 +22,11 @@ export type RunLease = Omit<LeaseView, 'claimId'>
 /** A run in a list, with the fields of its input. */
 export interface RunLine extends Omit<RunSummary, 'options' | 'lease'>, ExecutionOptions {
   readonly lease: RunLease | null
+  /** What parts know of its newest attempt; in lists, of one at work. */
+  readonly attempt?: KnownAttempt
 }
+
+export type KnownAttempt = { readonly fence: number } & StoredFields<AddedToAttempt>
 
 export interface Run<Result = unknown>
   extends Omit<RunView, 'options' | 'payload' | 'result' | 'lease'>,
@@ -33,7 +37,7 @@ export interface Run<Result = unknown>
   /** The output of its last attempt, where the caller asked for it; `null` when there is none. */
   readonly output?: OutputView | null
   /** What parts know of its newest attempt. */
-  readonly attempt?: { readonly fence: number } & StoredFields<AddedToAttempt>
+  readonly attempt?: KnownAttempt
 }
 
 export function runOf<Result = unknown>({ payload, result, ...run }: RunView): Run<Result> {

@@ -15,7 +15,7 @@ import { presentRun, throwAbsentQueue, throwAbsentSchedule } from '../not-found.
 import { everyDoor, operation, subjectOf } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { noted } from '../schema/schema-note.ts'
-import { listOf, runOf } from './run-answer.ts'
+import { type KnownAttempt, listOf, type RunLine, runOf } from './run-answer.ts'
 import { attemptSchema, outputSchema, runList, runSchema } from './run-schema.ts'
 import { runStatuses } from './run-statuses.ts'
 import { attemptsShown, runShown, runsShown } from './show.ts'
@@ -52,9 +52,7 @@ export const get = operation({
     refuse(subjectOf('a request for a run'), problems)
     const id = value.id as string
     if (waitMs !== undefined) await untilEnded(context, id, { timeoutMs: waitMs, signal })
-    const facts = await factsOf(context, id)
-    const newest = Math.max(0, ...facts.keys())
-    const known = newest === 0 ? {} : { attempt: { fence: newest, ...facts.get(newest) } }
+    const known = await newestAttempt(context, id)
     const run = { ...runOf(await presentRun(context, id)), ...known }
     return value.output === true ? { ...run, output: await context.store.look(readOutput, id) } : run
   },
@@ -102,7 +100,8 @@ export const list = operation({
     const { queue, schedule } = filter
     const { store } = context
     try {
-      return listOf(await store.look(listRuns, { limit: limitDefault, ...onlyGiven(filter) }))
+      const { runs, next } = listOf(await store.look(listRuns, { limit: limitDefault, ...onlyGiven(filter) }))
+      return { runs: await Promise.all(runs.map((run) => atWork(context, run))), next }
     } catch (error) {
       if (!(error instanceof BelfryError) || error.code !== 'not-found') throw error
       if (queue !== undefined && (await store.look(findQueue, queue)) === null) return throwAbsentQueue(context, queue)
@@ -110,6 +109,17 @@ export const list = operation({
     }
   },
 })
+
+async function atWork(context: OperationContext, run: RunLine): Promise<RunLine> {
+  return run.lease === null ? run : { ...run, ...(await newestAttempt(context, run.id)) }
+}
+
+/** What parts know of the newest attempt that they know. */
+async function newestAttempt(context: OperationContext, id: string): Promise<{ attempt?: KnownAttempt }> {
+  const facts = await factsOf(context, id)
+  const newest = Math.max(0, ...facts.keys())
+  return newest === 0 ? {} : { attempt: { fence: newest, ...facts.get(newest) } }
+}
 
 const attemptMax = 2 ** 31 - 1
 

@@ -62,6 +62,9 @@ const line = {
   target: targetStored.nullable(),
   ...executionSchema,
   lease: lease.nullable(),
+  attempt: openOutput('attempt', { fence: count('The number of the attempt.') })
+    .describe('What parts know of its newest attempt; in lists, of one at work.')
+    .exactOptional(),
   parked: z
     .strictObject({ at: instantOutput('When it was parked.'), reason: text('Why.') })
     .nullable()
@@ -108,9 +111,6 @@ export const runSchema = noted(
         .nullable()
         .describe('Its result.'),
       output: outputSchema.nullable().exactOptional(),
-      attempt: openOutput('attempt', { fence: count('The number of the attempt.') })
-        .describe('What parts know of its newest attempt.')
-        .exactOptional(),
     }).describe('A run with everything that is kept of it.'),
   ),
   { id: 'Run', brief: runBrief },

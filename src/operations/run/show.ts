@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { standsFor } from '../../core/timing/stands-for.ts'
-import { addedInWords } from '../fields/added-fields.ts'
+import { addedInList, addedInWords } from '../fields/added-fields.ts'
 import { plainText, shortText } from '../schedule/plain-text.ts'
 import { waitsInWords } from '../schedule/schedule-in-words.ts'
 import { type Column, type Facts, indented, type Listing, type Sheet } from '../show.ts'
@@ -27,10 +27,13 @@ export function runsShown({ runs, next }: RunList, sheet: Sheet): string {
   return sheet.table(columns, runs)
 }
 
-function remarkOn({ status, waiting, parked, end, lease, attempts }: RunLine, sheet: Sheet): string {
+function remarkOn({ status, waiting, parked, end, lease, attempts, attempt }: RunLine, sheet: Sheet): string {
   if (parked !== null) return shortText(parked.reason, reasonWidth)
   if (end !== null) return end.status === 'completed' ? '' : shortText(end.reason ?? '', reasonWidth)
-  if (lease !== null) return `for ${sheet.howLong(Math.max(0, sheet.now - lease.leasedAt))}`
+  if (lease !== null) {
+    const doing = addedInList(sheet.added.attempt, attempt ?? {})
+    return [`for ${sheet.howLong(Math.max(0, sheet.now - lease.leasedAt))}`, ...doing].join(', ')
+  }
   if (waiting !== undefined) return waitText(waiting, sheet)
   return attempts > 0 ? `${attempts} attempts used` : status === 'held' ? 'its schedule is paused' : ''
 }

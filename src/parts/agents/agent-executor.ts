@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { AgentState } from '../../core/agent/agent-state.ts'
 import { interruptedSession } from '../../core/agent/interrupted-session.ts'
 import { originatedPrompt } from '../../core/agent/prompt-origin.ts'
 import type { WorkspaceEnd } from '../../core/agent/workspace-kept.ts'
@@ -18,12 +19,14 @@ import { commandOf } from './agent-command.ts'
 import { endedBy, isMissingSession, keptFacts } from './agent-end.ts'
 import { type AgentEnd, followed } from './agent-process.ts'
 import { type AgentTarget, agentProblems } from './agent-target.ts'
-import { earlierAttempts, keepAttempt } from './attempt-rows.ts'
+import { earlierAttempts, type KeptFacts, keepAttempt } from './attempt-rows.ts'
 import { isProgramThere, ProfileCache } from './profile-cache.ts'
 import { type AgentProfile, killAfterMsMax } from './profile-form.ts'
 import { promptIn } from './prompt-file.ts'
 import { type RunOriginNames, runOrigin } from './run-origin.ts'
 import { type RunBefore, runBefore } from './tasks/run-before.ts'
+import { type StartedInTerminal, startInTerminal } from './terminal/start-in-terminal.ts'
+import { tmuxSocket } from './terminal/tmux.ts'
 import { openWorktree, type Workspace } from './workspace/open-workspace.ts'
 import { runSetup } from './workspace/run-setup.ts'
 
@@ -72,6 +75,9 @@ class AgentRun {
   readonly #profile: AgentProfile
   readonly #target: AgentTarget
   readonly #prompt: string
+  /** The session as far as it is known, and what else was seen of the agent. */
+  #session: string | null = null
+  #seen: Pick<KeptFacts, 'state' | 'terminal'> = {}
   #kept: Promise<unknown> = Promise.resolve()
 
   private constructor(attempt: Attempt, around: Around, profile: AgentProfile, prompt: string) {
@@ -126,7 +132,8 @@ class AgentRun {
     }
     await this.#kept
     const facts = { ...keptFacts(end.reader.facts, this.#profile), ...(isResumed && { resumed: true }) }
-    await this.#keep(end.reader.facts.sessionId ?? end.session, facts)
+    this.#session = end.reader.facts.sessionId ?? end.session
+    await this.#keep(facts)
     const durationMs = Math.round(this.#attempt.clock.monotonic() - startedMs)
     return endedBy(end, { profile: this.#profile, isResumed, durationMs })
   }
@@ -200,7 +207,8 @@ class AgentRun {
         { input, around, session: isResumed ? undefined : session },
       )
       const end = await this.#followed(started, around, (sessionId) => {
-        if (sessionId !== session || isResumed) this.#kept = this.#keep(sessionId, {})
+        this.#session = sessionId
+        if (sessionId !== session || isResumed) this.#kept = this.#keep({})
       })
       return { ...end, session: session ?? null }
     } finally {
@@ -208,27 +216,54 @@ class AgentRun {
     }
   }
 
-  async #begun(program: Program, { input, around, session }: Beginning): Promise<Started> {
+  async #begun(program: Program, { input: given, around, session }: Beginning): Promise<Started> {
     const problem = await startProblem(program)
     if (problem !== null) throw new BelfryError('unavailable', redact(problem, around.secrets))
     if (this.#attempt.signal.aborted) throw new BelfryError('unavailable', 'It was stopped before it began.')
     // Known before the agent begins: whatever happens to this worker, the next attempt can continue it.
-    if (session !== undefined) await this.#keep(session, {})
-    return start({ program, input, tether: this.#around.tether, killAfterMs: this.#profile.killAfterMs })
+    this.#session = session ?? null
+    if (session !== undefined) await this.#keep({})
+    const { store, tether } = this.#around
+    const input = { program, input: given, tether, killAfterMs: this.#profile.killAfterMs }
+    if (!this.#isTerminal) return start(input)
+    const started = await startInTerminal({ ...input, socket: await tmuxSocket(store), runId: this.#attempt.runId })
+    this.#seen = { ...this.#seen, terminal: { machine: hostname(), ...started.terminal } }
+    await this.#keep({})
+    return started
   }
 
-  #followed(started: Started, { secrets }: Surroundings, named: (sessionId: string) => void): Promise<AgentEnd> {
+  get #isTerminal(): boolean {
+    return (this.#target.agent.terminal ?? this.#profile.terminal) === 'tmux'
+  }
+
+  async #followed(
+    started: Started & Partial<StartedInTerminal>,
+    { secrets }: Surroundings,
+    named: (sessionId: string) => void,
+  ): Promise<AgentEnd> {
     const isRaw = this.#target.agent.output === 'raw'
-    const following = { attempt: this.#attempt, started, secrets, profile: this.#profile, isRaw, named }
-    return followed(following).finally(() => this.#around.tether.letGo(started.group.id))
+    const how = { isRaw, isTerminal: this.#isTerminal, named, does: (state: AgentState) => this.#does(state) }
+    try {
+      return await followed({ attempt: this.#attempt, started, secrets, profile: this.#profile, ...how })
+    } finally {
+      this.#around.tether.letGo(started.group.id)
+      await started.close?.()
+    }
+  }
+
+  /** Each state is a write, so those that every attempt has are kept with its end alone. */
+  #does(state: AgentState): void {
+    const isRemarkable = [this.#seen.state, state].some((each) => each === 'question' || each === 'waiting')
+    this.#seen = { ...this.#seen, state }
+    if (isRemarkable) this.#kept = this.#kept.then(() => this.#keep({}))
   }
 
   /** A store that does not answer now is told again at the end. */
-  async #keep(sessionId: string | null, facts: object): Promise<void> {
+  async #keep(facts: object): Promise<void> {
     const { runId, fence } = this.#attempt
     const { name: profile, hash: profileVersion } = this.#profile
     const promptHash = createHash('sha256').update(this.#prompt).digest('hex').slice(0, 12)
-    const kept = { profile, sessionId, facts: { profileVersion, promptHash, ...facts } }
+    const kept = { profile, sessionId: this.#session, facts: { profileVersion, promptHash, ...this.#seen, ...facts } }
     await this.#around.store.do(keepAttempt, { runId, fence }, kept).catch(() => undefined)
   }
 }

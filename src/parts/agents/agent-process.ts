@@ -1,3 +1,5 @@
+import { type AgentState, agentState } from '../../core/agent/agent-state.ts'
+import { TerminalText } from '../../core/agent/terminal-text.ts'
 import { type Transcript, TranscriptReader } from '../../core/agent/transcript.ts'
 import { transcriptUsage } from '../../core/agent/transcript-verdict.ts'
 import { systemClock } from '../../core/clock.ts'
@@ -19,6 +21,10 @@ export interface AgentProcess {
   readonly isRaw: boolean
   /** Called once, when the agent has named its session. */
   readonly named: (sessionId: string) => void
+  /** Called when what it is doing has changed. */
+  readonly does: (state: AgentState) => void
+  /** Whether it prints to a terminal. */
+  readonly isTerminal: boolean
 }
 
 export interface AgentEnd {
@@ -38,18 +44,23 @@ const complaintsLengthMax = 4_000
 const questionLengthMax = 500
 
 /** Follows an agent until nothing of it is left: reads what it prints, and ends it when it stalls, lingers or is told to stop. */
-export async function followed({ attempt, started, secrets, profile, isRaw, named }: AgentProcess): Promise<AgentEnd> {
+export async function followed(agent: AgentProcess): Promise<AgentEnd> {
+  const { attempt, started, secrets, profile, isRaw, named, isTerminal } = agent
   const { stdout, stderr, group, exited } = started
   const reader = new TranscriptReader(profile)
+  const plain = isTerminal ? new TerminalText() : null
+  const doing = new Doing(agent, reader)
   const complaints = new Tail(complaintsLengthMax)
-  const watch = new Watch(profile, reader, () => group.end())
+  const watch = new Watch(agent, reader, () => group.end())
   const drained = () => attempt.drained()
   const used = new UsageReport(attempt, profile)
-  const read = (text: string) => {
+  const read = (printed: string) => {
     const before = reader.facts.sessionId
+    const text = plain?.add(printed) ?? printed
     const readable = reader.add(text)
+    doing.heard(text)
     used.report(reader.facts)
-    attempt.output(isRaw ? text : readable)
+    attempt.output(isRaw ? printed : readable)
     const { sessionId } = reader.facts
     if (before === undefined && sessionId !== undefined) named(sessionId)
     watch.heard(reader.unfinished)
@@ -71,12 +82,36 @@ export async function followed({ attempt, started, secrets, profile, isRaw, name
   watch.close()
   attempt.signal.removeEventListener('abort', stop)
   await Promise.all(streams.map((stream) => stream.finish()))
+  if (plain !== null) reader.add(plain.end())
   const rest = reader.end(exit.exitCode === 0)
+  doing.heard('')
   used.report(reader.facts)
   if (!isRaw) attempt.output(rest)
   if (!isGone) attempt.output(`\n[belfry: processes of group ${group.id} could not be ended and may still run]\n`)
   const { hasSpoken, stalled, hasLingered } = watch
   return { exit, reader, complaints: complaints.text, hasSpoken, hasLingered, ...(stalled !== null && { stalled }) }
+}
+
+/** Tells what the agent is doing, when that changes. */
+class Doing {
+  readonly #agent: AgentProcess
+  readonly #reader: TranscriptReader
+  readonly #tail = new Tail(questionLengthMax)
+  #state: AgentState | null = null
+
+  constructor(agent: AgentProcess, reader: TranscriptReader) {
+    this.#agent = agent
+    this.#reader = reader
+  }
+
+  heard(text: string): void {
+    this.#tail.add(text)
+    const { states, stall } = this.#agent.profile
+    const state = agentState({ facts: this.#reader.facts, tail: this.#tail.text, states, asks: stall.asks })
+    if (state === this.#state) return
+    this.#state = state
+    this.#agent.does(state)
+  }
 }
 
 /** Reports what an agent has used as soon as it says so: a budget may end it before it has ended. */
@@ -104,12 +139,15 @@ class Watch {
   readonly #profile: AgentProfile
   readonly #reader: TranscriptReader
   readonly #end: () => void
+  /** Whether a person can answer its questions. */
+  readonly #isAnswered: boolean
   #cancel: () => void = () => undefined
   hasSpoken = false
   hasLingered = false
   stalled: string | null = null
 
-  constructor(profile: AgentProfile, reader: TranscriptReader, end: () => void) {
+  constructor({ profile, isTerminal }: AgentProcess, reader: TranscriptReader, end: () => void) {
+    this.#isAnswered = isTerminal && profile.prompt !== 'stdin'
     this.#profile = profile
     this.#reader = reader
     this.#end = end
@@ -143,7 +181,7 @@ class Watch {
         this.hasLingered = true
         this.#end()
       })
-    } else if (this.#asks(unfinished)) {
+    } else if (!this.#isAnswered && this.#asks(unfinished)) {
       this.#after(stall.silenceMs, () => this.#stall(`it asked: ${unfinished.slice(-questionLengthMax).trim()}`))
     }
   }

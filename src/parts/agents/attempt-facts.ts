@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { agentStates } from '../../core/agent/agent-state.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { count, text } from '../../operations/schema/output-schema.ts'
 import { type AgentAttempt, agentAttempts } from './attempt-rows.ts'
@@ -15,6 +16,11 @@ const agentFacts = z.strictObject({
   promptHash: text('A hash of the prompt.').exactOptional(),
   sessionId: text('The session of the agent, which the next attempt may continue.').exactOptional(),
   resumed: z.literal(true).describe('It continued the session of an earlier attempt.').exactOptional(),
+  state: z.enum(agentStates).describe('What it was doing when last heard of.').exactOptional(),
+  terminal: z
+    .strictObject({ machine: text('Where it is.'), session: text('Its name in tmux.') })
+    .describe('The terminal that it runs in.')
+    .exactOptional(),
   model: text('The model that the agent named.').exactOptional(),
   turns: count('The turns of the agent.').exactOptional(),
   tokensIn: count('Input tokens, without cached ones.').exactOptional(),
@@ -30,6 +36,7 @@ export type AgentFacts = z.output<typeof agentFacts>
 export const agentField = {
   input: agentFacts.describe('What is known of the agent.'),
   inWords: (facts: AgentFacts) => factsInWords(facts),
+  inList: ({ state }: AgentFacts) => state,
 }
 
 export async function attemptFacts({ store }: OperationContext, runId: string): Promise<ReadonlyMap<number, object>> {
@@ -37,17 +44,20 @@ export async function attemptFacts({ store }: OperationContext, runId: string): 
   return new Map([...found].map(([fence, attempt]) => [fence, { agent: answerOf(attempt) }]))
 }
 
-function answerOf({ profile, sessionId, facts }: AgentAttempt): AgentFacts {
-  return { profile, ...(sessionId !== null && { sessionId }), ...facts }
+function answerOf({ profile, sessionId, facts: { terminal, ...facts } }: AgentAttempt): AgentFacts {
+  const named = terminal === undefined ? {} : { terminal: { machine: terminal.machine, session: terminal.session } }
+  return { profile, ...(sessionId !== null && { sessionId }), ...facts, ...named }
 }
 
 /** `claude (opus), session 3f9c…, 3 turns, 1,204 in, 380 out, 0.0312 USD`. */
 export function factsInWords(facts: Omit<AgentFacts, 'profileVersion'>): string {
-  const { profile, model, sessionId, resumed, turns, tokensIn, tokensOut, tokensCached, money } = facts
+  const { profile, model, sessionId, resumed, turns, tokensIn, tokensOut, tokensCached, money, state, terminal } = facts
   const counted = (count: number | undefined, what: string) =>
     count === undefined ? [] : [`${count.toLocaleString('en')} ${what}`]
   return [
     model === undefined ? profile : `${profile} (${model})`,
+    ...(state === undefined || state === 'done' ? [] : [state]),
+    ...(terminal === undefined ? [] : [`terminal ${terminal.session} on ${terminal.machine}`]),
     ...(sessionId === undefined ? [] : [`session ${sessionId}${resumed === true ? ' resumed' : ''}`]),
     ...counted(turns, turns === 1 ? 'turn' : 'turns'),
     ...counted(tokensIn, 'tokens in'),

@@ -1,8 +1,10 @@
+import type { AgentState } from '../../core/agent/agent-state.ts'
 import type { EarlierAttempt } from '../../core/agent/interrupted-session.ts'
 import { runIdOf } from '../../store/leases/settle.ts'
 import { removeOf } from '../../store/prune/sweep.ts'
 import { all, both, one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
+import type { TerminalFacts } from './terminal/start-in-terminal.ts'
 
 /** What is kept of an attempt besides its profile and session. */
 export interface KeptFacts {
@@ -11,6 +13,9 @@ export interface KeptFacts {
   /** A hash of the prompt as it was handed over, without the line of origin. */
   readonly promptHash?: string
   readonly resumed?: true
+  /** What the agent was doing when last heard of. */
+  readonly state?: AgentState
+  readonly terminal?: TerminalFacts & { readonly machine: string }
   readonly model?: string
   readonly turns?: number
   readonly tokensIn?: number

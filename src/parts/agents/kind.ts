@@ -1,7 +1,10 @@
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
+import { isRecord } from '../../core/json/record.ts'
 import type { Target } from '../../core/target.ts'
 import { commandKind } from '../../targets/command/kind.ts'
 import type { TargetKind } from '../../targets/kind.ts'
+import { problemAt, type TargetProblem } from '../../targets/target-problem.ts'
 import {
   type AgentTarget,
   absentOfAgent,
@@ -61,12 +64,12 @@ const flags: TargetKind['flags'] = [
 ]
 
 /** Prompts for agents. Each profile is a lane, so that a worker takes only those whose program it has. */
-function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
+function agentKindOf(known?: ReadonlyMap<string, KnownProfile>, hasTerminals = true): TargetKind {
   return {
     name: 'agent',
     called: 'an agent',
     form,
-    problems: (target) => agentProblems(target, known),
+    problems: (target) => [...agentProblems(target, known), ...(hasTerminals ? [] : terminalProblems(target, known))],
     resolved: resolveAgent,
     absent: absentOfAgent,
     laneOf: (target) => agentOf(target).profile,
@@ -97,7 +100,10 @@ function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
       `Install the program of profile ${name} where a worker runs, or set agents.${name}.program to its path: \`belfry agent check ${name}\`.`,
     async inStore(store, declared) {
       const { knownProfiles } = await import('./profiles.ts')
-      return agentKindOf(await knownProfiles(store, declared?.agents as Readonly<Record<string, unknown>> | undefined))
+      const { isTmuxHere } = await import('./terminal/tmux.ts')
+      const given = declared?.agents as Readonly<Record<string, unknown>> | undefined
+      // Only a store in a file of this machine is surely worked on here.
+      return agentKindOf(await knownProfiles(store, given), !isAbsolute(store.place) || (await isTmuxHere()))
     },
     async executor(host) {
       const { agentExecutor } = await import('./agent-executor.ts')
@@ -107,6 +113,15 @@ function agentKindOf(known?: ReadonlyMap<string, KnownProfile>): TargetKind {
 }
 
 export const agentKind: TargetKind = agentKindOf()
+
+function terminalProblems(target: Target, known: ReadonlyMap<string, KnownProfile> | undefined): TargetProblem[] {
+  if (!isRecord(target.agent)) return []
+  const { terminal, profile } = agentOf(target)
+  if ((terminal ?? known?.get(profile)?.profile.terminal) !== 'tmux') return []
+  return [
+    problemAt('agent.terminal', 'is tmux, which is not installed on this machine', 'tmux in the PATH, or no terminal'),
+  ]
+}
 
 function unpriced(profile: KnownProfile['profile'] | undefined): string | null {
   if (profile === undefined || profile.prices !== undefined || profile.read.cost !== undefined) return null

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { type AgentState, agentStates } from '../../core/agent/agent-state.ts'
 import {
   patternProblems,
   proofs,
@@ -43,6 +44,8 @@ function rulesBy<Name extends string>(names: readonly Name[]) {
   return Object.fromEntries(entries) as Record<Name, z.ZodOptional<typeof rules>>
 }
 
+type StatePatterns = Record<AgentState, z.ZodOptional<typeof patterns>>
+
 /** A profile as a config file writes it. What it leaves out is as in the profile that it extends. */
 const form = z.strictObject({
   extends: z.string().min(1).describe('The profile that it extends. Default: the shipped one of its name.').optional(),
@@ -78,6 +81,10 @@ const form = z.strictObject({
   stall: z
     .strictObject({ start: duration.optional(), asks: patterns.optional(), silence: duration.optional() })
     .describe('When it counts as stalled: without a first line, or silent behind a question.')
+    .optional(),
+  states: z
+    .strictObject(Object.fromEntries(agentStates.map((state) => [state, patterns.optional()])) as StatePatterns)
+    .describe('How the end of what it prints shows what it is doing.')
     .optional(),
   prices: z.record(z.string(), price).describe('The price of a million tokens by model, or by *.').optional(),
   currency: z
@@ -146,7 +153,7 @@ export function readProfile(
 }
 
 function profileProblems(spec: ProfileSpec): Problem[] {
-  const { argv = [], program, cwd, env, missing, stall } = spec
+  const { argv = [], program, cwd, env, missing, stall, states } = spec
   const words = argv.length === 0 ? ['true'] : argv
   const command = program === undefined ? words : [program, ...words.slice(1)]
   const target = { command, ...(cwd !== undefined && { cwd }), ...(env !== undefined && { env }) }
@@ -159,6 +166,7 @@ function profileProblems(spec: ProfileSpec): Problem[] {
     ...transcriptProblems({ ...spec, stream: spec.stream ?? 'text', read: spec.read ?? {} }),
     ...patternProblems('missing', missing),
     ...patternProblems('stall.asks', stall?.asks),
+    ...agentStates.flatMap((state) => patternProblems(`states.${state}`, states?.[state])),
   ]
 }
 
@@ -179,7 +187,7 @@ function resolved({ argv, program, cwd, ...rest }: Form, folder: string): Form {
 }
 
 /** Records are merged by name: to add a variable, nothing else need be written again. */
-const byName = ['env', 'prices', 'stall', 'read', 'verdict'] as const
+const byName = ['env', 'prices', 'stall', 'states', 'read', 'verdict'] as const
 
 function merged(base: ProfileSpec, spec: ProfileSpec): ProfileSpec {
   // Another stream is read by other rules altogether.

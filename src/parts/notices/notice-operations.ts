@@ -37,6 +37,7 @@ const notifyWritten = outputOf<NotifyAnswer>()(
 export const notify = operation({
   noun: 'store',
   verb: 'notify',
+  fieldsAs: 'schedule.put',
   idempotent: true,
   begins: true,
   command: ['notify'],

@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { Belfry, type OpenOptions } from '../../../src/index.ts'
+import { socketPath } from '../../../src/parts/agents/terminal/tmux.ts'
 import { lendSchema, returnSchema } from '../../lent-schema.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { isRunning } from '../../targets/command/processes.ts'
@@ -21,6 +23,7 @@ export const agents = {
   aider: { program: standIn('aider') },
   script: { program: standIn('script') },
   hasty: { extends: 'claude', program: standIn('claude'), ...shortened },
+  asking: { extends: 'claude', program: standIn('claude'), prompt: 'argument', terminal: 'tmux', killAfter: '300ms' },
   absent: { extends: 'claude', program: '/nowhere/claude' },
 }
 
@@ -72,6 +75,7 @@ export async function playAgents(options: OpenOptions = {}, kind: StoreKind = 'S
     for (const pid of noted(log).flatMap((each) => [each.pid ?? [], each.child ?? []].flat())) {
       if (isRunning(pid)) process.kill(pid, 'SIGKILL')
     }
+    closeTerminals(join(folder, 'belfry.db'))
     if (schema !== undefined) await returnSchema(schema)
     rmSync(folder, { recursive: true })
   })
@@ -88,6 +92,16 @@ export async function playAgents(options: OpenOptions = {}, kind: StoreKind = 'S
     starts: () => noted(log).filter((each): each is Started => each.pid !== undefined),
     children: () => noted(log).flatMap(({ child }) => child ?? []),
   }
+}
+
+/** The server of the terminals of a store. */
+export const terminalsOf = (place: string) => socketPath({ place, namespace: 'default' })
+
+function closeTerminals(place: string): void {
+  const socket = terminalsOf(place)
+  if (!existsSync(socket)) return
+  spawnSync('tmux', ['-S', socket, 'kill-server'])
+  rmSync(socket, { force: true })
 }
 
 function noted(log: string): (Partial<Started> & { readonly child?: number })[] {

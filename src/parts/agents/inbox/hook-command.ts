@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers'
+import { pause } from '../../../core/clock.ts'
 import { parseDuration } from '../../../core/duration.ts'
 import { BelfryError } from '../../../core/error.ts'
 import { isRecord } from '../../../core/json/record.ts'
@@ -7,6 +8,7 @@ import { destinationOf, openFor } from '../../../doors/cli/session/open-session.
 import type { Session, World } from '../../../doors/cli/world.ts'
 import { waitMsMax } from '../../../operations/input/wait-input.ts'
 import { ack } from './end-verbs.ts'
+import { heldPauseMs } from './inbox-queue.ts'
 import type { Message } from './message-answer.ts'
 import { next } from './next-message.ts'
 
@@ -56,7 +58,7 @@ async function handOver(flags: Flags, world: World): Promise<number> {
     // Acknowledged last: if this process dies before, the message is handed over again.
     if (rewake) world.stderr.write(`${message.text}\n`)
     else world.stdout.write(`${JSON.stringify({ decision: 'block', reason: message.text })}\n`)
-    await opened.call(ack, { message: message.message })
+    await opened.call(ack, { message: message.id })
     return rewake ? exits.woken : exits.stopped
   } finally {
     await opened.close()
@@ -71,8 +73,9 @@ async function nextOf(
 ): Promise<Message | null> {
   for (;;) {
     const leftMs = until === null ? 0 : Math.min(waitMsMax, Math.floor(until - clock.monotonic()))
-    const { message } = await opened.call(next, { ...asked, ...(leftMs > 0 && { waitMs: leftMs }) })
+    const { message, unacknowledged } = await opened.call(next, { ...asked, ...(leftMs > 0 && { waitMs: leftMs }) })
     if (message !== null || leftMs <= 0) return message
+    if (unacknowledged !== null) await pause(clock, Math.min(heldPauseMs, leftMs))
   }
 }
 

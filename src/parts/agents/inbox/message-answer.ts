@@ -9,7 +9,7 @@ import type { InboxTarget } from './kind.ts'
 import type { Taken } from './take-message.ts'
 
 const fields = z.strictObject({
-  message: text('The id of the message as it was handed over, to acknowledge it. Only this session knows it.'),
+  id: text('The id of the message as it was handed over, to acknowledge it. Only this session knows it.'),
   run: text('The id of its run.'),
   attempt: count('How often it was handed over, this time included.'),
   text: text(
@@ -29,7 +29,7 @@ export type Message = AnswerOf<typeof fields>
 /** The text has its own fences, so a model gets it as it is: fenced once more, the prompt would be no task. */
 export const messageSchema = noted(fields, {
   id: 'InboxMessage',
-  brief: (message: Message) => ({ ...pick(message, 'message', 'run', 'expiresAt'), text: new Fact(message.text) }),
+  brief: (message: Message) => ({ ...pick(message, 'id', 'run', 'expiresAt'), text: new Fact(message.text) }),
 })
 
 export function messageOf({ lease, origin }: Taken): Message {
@@ -44,7 +44,7 @@ export function messageOf({ lease, origin }: Taken): Message {
     isTrusted,
   })
   return {
-    message: leaseIdOf(lease),
+    id: leaseIdOf(lease),
     run: runId,
     attempt: fence,
     text: handed,

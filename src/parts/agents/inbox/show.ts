@@ -10,7 +10,7 @@ export function nextShown({ session, project, message, unacknowledged, hold }: N
   if (message !== null) {
     const lines = message.text.split('\n').map(plainText).join('\n')
     const within = howLong(Math.max(0, message.expiresAt - now))
-    return `${lines}\n\nacknowledge it within ${within}: ${command('inbox', 'ack', message.message)}`
+    return `${lines}\n\nacknowledge it within ${within}: ${command('inbox', 'ack', message.id)}`
   }
   if (unacknowledged !== null) {
     const { run, expiresAt } = unacknowledged

@@ -23,6 +23,7 @@ const changing = { noun: 'routine', takes: ['name'], errors: ['invalid', 'not-fo
 export const create = operation({
   ...changing,
   verb: 'create',
+  fieldsAs: 'schedule.put',
   method: 'POST',
   says: 'Create a routine; the same routine again changes nothing, and a name in use with another spec is refused.',
   request: 'a routine',

@@ -48,7 +48,7 @@ describe.each(['sqlite', 'postgres'] as const)('many sessions at once on %s', (d
         const { message } = await inbox.next({ session, project })
         if (message === null) return
         seen.push(message.prompt)
-        expect((await inbox.ack(message.message)).delivered).toBe(true)
+        expect((await inbox.ack(message.id)).delivered).toBe(true)
       }
     })
     await Promise.all(taking)

@@ -48,19 +48,19 @@ describe.each(['sqlite', 'postgres'] as const)('messages for sessions on %s', (d
     expect(message.text).toBe(
       `[Belfry: run ${run} by tester, planned for 2026-01-05T09:00:00.000Z. Not typed by a user, approves nothing.]\n\nIs the deploy healthy?`,
     )
-    expect(await inbox.ack(message.message)).toEqual({ run, attempt: 1, delivered: true })
-    expect((await errorOf(inbox.ack(message.message))).code).toBe('conflict')
+    expect(await inbox.ack(message.id)).toEqual({ run, attempt: 1, delivered: true })
+    expect((await errorOf(inbox.ack(message.id))).code).toBe('conflict')
     expect(await asks('a')).toMatchObject({ message: null, unacknowledged: null })
-    await inbox.done(message.message, { result: 'It is.' })
+    await inbox.done(message.id, { result: 'It is.' })
     expect(await runs.get(run)).toMatchObject({ status: 'completed', result: { value: 'It is.' } })
-    expect((await errorOf(inbox.done(message.message, { result: 'It is not.' }))).code).toBe('conflict')
+    expect((await errorOf(inbox.done(message.id, { result: 'It is not.' }))).code).toBe('conflict')
     const { messages } = await inbox.list()
     expect(messages).toMatchObject([{ run, status: 'completed', session: 'a', takenBy: 'a', doneAt: startAt }])
   })
 
   it('are done in one step where they were not acknowledged', async () => {
     const { run } = await inbox.send('Look.', { session: 'a' })
-    await inbox.done((await taken('a')).message, { result: { seen: 3 } })
+    await inbox.done((await taken('a')).id, { result: { seen: 3 } })
     expect(await runs.get(run)).toMatchObject({ status: 'completed', result: { value: { seen: 3 } } })
   })
 
@@ -72,7 +72,7 @@ describe.each(['sqlite', 'postgres'] as const)('messages for sessions on %s', (d
       message: null,
       unacknowledged: { run: first.run, expiresAt: startAt + ttlMs },
     })
-    await inbox.ack(first.message)
+    await inbox.ack(first.id)
     expect((await taken('a')).prompt).toBe('Second.')
   })
 
@@ -95,16 +95,16 @@ describe.each(['sqlite', 'postgres'] as const)('messages for sessions on %s', (d
     desk.clock.advance(ttlMs)
     const again = await taken('a')
     expect(again).toMatchObject({ run, attempt: 2 })
-    expect((await errorOf(inbox.ack(lost.message))).message).toContain('it expired and was reclaimed')
-    expect((await errorOf(inbox.done(lost.message))).code).toBe('conflict')
-    await inbox.ack(again.message)
+    expect((await errorOf(inbox.ack(lost.id))).message).toContain('it expired and was reclaimed')
+    expect((await errorOf(inbox.done(lost.id))).code).toBe('conflict')
+    await inbox.ack(again.id)
     expect((await asks('a')).message).toBeNull()
     expect((await runs.attempts(run)).map(({ outcome }) => outcome)).toEqual(['lost', 'success'])
   })
 
   it('are held for longer by a renewal, and not by one with another claim', async () => {
     await inbox.send('Look.', { session: 'a' })
-    const { message } = await taken('a')
+    const { id: message } = await taken('a')
     desk.clock.advance(ttlMs - 1)
     expect((await inbox.renew(message)).expiresAt).toBe(startAt + 2 * ttlMs - 1)
     expect((await errorOf(inbox.renew(message.replace(/.$/, 'x')))).code).toBe('not-found')
@@ -114,7 +114,7 @@ describe.each(['sqlite', 'postgres'] as const)('messages for sessions on %s', (d
 
   it('are acknowledged only with the whole id, and no other run is a message', async () => {
     await inbox.send('Look.', { session: 'a' })
-    const { message } = await taken('a')
+    const { id: message } = await taken('a')
     expect((await errorOf(inbox.ack(message.replace(/.$/, 'x')))).code).toBe('not-found')
     await runs.enqueue({ target: null })
     const { leases } = await sched.lease('builder')
@@ -174,7 +174,7 @@ describe.each(['sqlite', 'postgres'] as const)('messages for sessions on %s', (d
   it('wait for a session that is at work on one, and for one that holds one', async () => {
     await inbox.send('Long work.', { session: 'a' })
     const first = await taken('a')
-    await inbox.ack(first.message)
+    await inbox.ack(first.id)
     const { run } = await inbox.send('Next.', { session: 'a' })
     desk.clock.advance(workingMs - 1)
     expect(await skip()).toBe(0)
@@ -186,7 +186,7 @@ describe.each(['sqlite', 'postgres'] as const)('messages for sessions on %s', (d
     await inbox.send('Behind it.', { session: 'b' })
     for (let step = 0; step < 3; step++) {
       desk.clock.advance(ttlMs - 1)
-      await inbox.renew(held.message)
+      await inbox.renew(held.id)
     }
     expect(await skip()).toBe(0)
   })

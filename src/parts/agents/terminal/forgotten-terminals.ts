@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs'
+import { findRun } from '../../../store/reads/find-run.ts'
+import type { KindStore } from '../../../targets/kind.ts'
+import { paneOf, runOfTerminal, socketPath, tmux } from './tmux.ts'
+
+/** Closes the terminals that dead workers left: their programs have ended, and their runs are not at work any more. */
+export async function closeForgotten(store: KindStore): Promise<void> {
+  const socket = socketPath(store)
+  if (!existsSync(socket)) return
+  // Without a server there is none.
+  const names = await tmux(socket, ['list-sessions', '-F', '#{session_name}']).catch(() => '')
+  for (const name of names.split('\n')) {
+    const runId = runOfTerminal(name)
+    const run = runId === null ? null : await store.look(findRun, runId)
+    if (runId === null || run?.status === 'leased') continue
+    await tmux(socket, ['kill-session', '-t', paneOf(name)]).catch(() => undefined)
+  }
+}
