@@ -15,10 +15,10 @@ interface FeatureEntry {
 
 const known = {
   agents: {
-    rooms: ['agents', 'workspaces', 'terminals', 'inbox'],
-    nouns: ['agents', 'tasks', 'missed', 'workspaces', 'inbox'],
-    words: ['agent', 'task', 'workspace', 'hook'],
-    versions: [25, 28, 30, 33],
+    rooms: ['agents', 'workspaces', 'tasks', 'inbox'],
+    nouns: ['agents', 'workspaces', 'tasks', 'missed', 'inbox'],
+    words: ['agent', 'workspace', 'task', 'hook'],
+    versions: [25, 30, 28, 33],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
   config: { nouns: ['config'], words: ['apply'] },

@@ -107,11 +107,11 @@ class AgentRun {
     const workspace = await this.#workspace(interrupted !== null)
     let end: WorkspaceEnd = 'failed'
     try {
-      if (interrupted !== null && !workspace.isContinued)
+      const session = workspace.isContinued ? interrupted : null
+      if (session !== interrupted)
         this.#note('the worktree of its session is not on this machine; this attempt starts fresh')
-      const isInterrupted = interrupted !== null && workspace.isContinued
-      const session = isInterrupted ? interrupted : await this.#sessionBefore()
-      const ended = await this.#answered({ ...surroundings, cwd: workspace.cwd, isInterrupted }, session, startedMs)
+      const around = { ...surroundings, cwd: workspace.cwd, isInterrupted: session !== null }
+      const ended = await this.#answered(around, session ?? (await this.#sessionBefore()), startedMs)
       end = workspaceEnd(ended, this.#attempt.signal)
       return ended
     } finally {
@@ -127,7 +127,7 @@ class AgentRun {
     let isResumed = session !== null
     if (session !== null && isMissingSession(end, this.#profile) && !this.#attempt.signal.aborted) {
       this.#note(`session ${session} is gone; this attempt starts fresh`)
-      end = await this.#played({ ...around, isInterrupted: false }, null)
+      end = await this.#played(around, null)
       isResumed = false
     }
     await this.#kept
@@ -144,16 +144,16 @@ class AgentRun {
 
   async #surroundings(): Promise<Omit<Surroundings, 'cwd' | 'isInterrupted'>> {
     const { store, secrets: resolver } = this.#around
-    const names = await store.look(runOrigin, this.#attempt.scheduleId)
-    const lastAnswer = this.#target.agent.context === 'last' ? (await this.#runBefore())?.answer : null
+    const origin = await store.look(runOrigin, this.#attempt.scheduleId)
     const { value, secrets } = await resolver.resolve({ ...this.#profile.env, ...this.#target.env })
     const environment = {
       ...environmentOf(this.#attempt, { ...(value as Record<string, string>) }, process.env),
       BELFRY_NAMESPACE: store.namespace,
-      ...(names.schedule !== undefined && { BELFRY_SCHEDULE: names.schedule }),
-      ...(names.task !== undefined && { BELFRY_TASK: names.task }),
+      ...(origin.schedule !== undefined && { BELFRY_SCHEDULE: origin.schedule }),
+      ...(origin.task !== undefined && { BELFRY_TASK: origin.task }),
     }
-    return { origin: { ...names, lastAnswer }, environment, secrets }
+    const lastAnswer = this.#target.agent.context === 'last' ? (await this.#runBefore())?.answer : null
+    return { origin: { ...origin, lastAnswer }, environment, secrets }
   }
 
   async #workspace(isResumed: boolean): Promise<Workspace> {
@@ -195,12 +195,8 @@ class AgentRun {
     const profile = this.#profile
     const session = resumed ?? (profile.session === undefined ? undefined : randomUUID())
     const isResumed = resumed !== null
-    const prompt = originatedPrompt(this.#prompt, {
-      runId,
-      ...around.origin,
-      plannedAt,
-      isResumed: around.isInterrupted,
-    })
+    const origin = { runId, ...around.origin, plannedAt, isResumed: isResumed && around.isInterrupted }
+    const prompt = originatedPrompt(this.#prompt, origin)
     const promptFile = profile.prompt === 'file' ? await writtenPrompt(prompt) : null
     try {
       const { model } = this.#target.agent
@@ -275,8 +271,9 @@ class AgentRun {
 /** What an attempt runs in. */
 interface Surroundings extends Omit<Program, 'argv'> {
   readonly secrets: readonly Secret[]
+  /** What the line above the prompt names, and the answer of the run before. */
   readonly origin: RunOriginNames & { readonly lastAnswer: string | null | undefined }
-  /** It continues a session that was interrupted, in the place where that was. */
+  /** Whether the session that it continues was interrupted. */
   readonly isInterrupted: boolean
 }
 

@@ -1,8 +1,9 @@
 import type { Part } from '../../part.ts'
 import { inbox } from './inbox/part.ts'
 import { agents as core } from './part.ts'
+import { tasks } from './tasks/part.ts'
 import { terminals } from './terminal/part.ts'
 import { workspaces } from './workspace/part.ts'
 
 /** Agents, and what surrounds them. Each room is a part of its own. */
-export const agents = [core, workspaces, terminals, inbox] as const satisfies readonly Part[]
+export const agents = [core, workspaces, terminals, tasks, inbox] as const satisfies readonly Part[]

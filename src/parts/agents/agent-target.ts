@@ -88,8 +88,8 @@ export function agentProblems(target: Target, known?: ReadonlyMap<string, KnownP
           ],
     ),
     ...modelProblems(agent, known),
-    ...workspaceProblems(agent, beside, known),
     ...contextProblems(agent, known),
+    ...workspaceProblems(agent, beside, known),
     ...besides,
   ]
 }
@@ -112,6 +112,16 @@ function modelProblems(
   return [
     problemAt('agent.model', `is given, and profile ${found.name} takes none`, 'no model, or a profile with model'),
   ]
+}
+
+/** Checked when it is written: later it would begin from nothing without saying so. */
+function contextProblems(
+  { profile, context }: Readonly<Record<string, unknown>>,
+  known: ReadonlyMap<string, KnownProfile> | undefined,
+): TargetProblem[] {
+  const found = known?.get(profile as string)?.profile
+  if (context !== 'session' || found === undefined || found.resume !== undefined) return []
+  return [problemAt('agent.context', `is session, and profile ${found.name} continues none`, 'fresh or last')]
 }
 
 function workspaceProblems(
@@ -150,16 +160,6 @@ export function checkoutKey(target: AgentTarget, profile: AgentProfile | undefin
     // It is a folder of the workers' machines.
     return cwd
   }
-}
-
-/** Checked when it is written: later it would begin from nothing without saying so. */
-function contextProblems(
-  { profile, context }: Readonly<Record<string, unknown>>,
-  known: ReadonlyMap<string, KnownProfile> | undefined,
-): TargetProblem[] {
-  const found = known?.get(profile as string)?.profile
-  if (context !== 'session' || found === undefined || found.resume !== undefined) return []
-  return [problemAt('agent.context', `is session, and profile ${found.name} continues none`, 'fresh or last')]
 }
 
 function textProblems(field: string, value: unknown, expected: string): TargetProblem[] {

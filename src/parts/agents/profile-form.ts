@@ -93,6 +93,10 @@ const form = z.strictObject({
     .describe('The currency of cost and prices. Default: USD.')
     .optional(),
   account: z.string().min(1).max(200).describe('The account whose limit it uses.').optional(),
+  mayUse: z
+    .enum(['admin', 'operate', 'self'])
+    .describe('The scope that a task with it needs; self: only its own agent, and admins. Default: admin.')
+    .optional(),
   workspace: z
     .enum(['shared', 'worktree'])
     .describe('Whether it works in cwd itself, or in a git worktree of its own. Default: shared.')
@@ -102,10 +106,6 @@ const form = z.strictObject({
     .describe('A command that prepares the workspace.')
     .optional(),
   terminal: z.enum(['none', 'tmux']).describe('Whether it runs in a terminal. Default: none.').optional(),
-  mayUse: z
-    .enum(['admin', 'operate', 'self'])
-    .describe('The scope that a task with it needs; self: only its own agent, and admins. Default: admin.')
-    .optional(),
   version: words.describe('Arguments that print its version. Default: --version.').optional(),
   install: z.string().describe('How to get the program.').optional(),
 })

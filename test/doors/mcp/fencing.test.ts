@@ -68,22 +68,18 @@ afterAll(async () => {
 /** Everything that can be looked at, with every id and name that there is. */
 function looks({ ids }: Place): [string, Record<string, unknown>][] {
   const names = { schedule: ['paused', 'active'], routine: ['hook'], queue: ['default', 'letters'], sched: [] } as const
-  return (
-    toolsFor('admin')
-      .filter(({ operation }) => operation.effect === 'read' || operation.verb === 'doctor')
-      // Of tasks the list has what a look at one has, and they have ids of their own.
-      .filter(({ name }) => name !== 'task_get')
-      .flatMap(({ name, operation: { noun, takes } }): [string, Record<string, unknown>][] => {
-        if (takes.includes('id')) {
-          return [ids.done, ids.failed, ids.parked].map((id) => [
-            name,
-            name === 'run_get' ? { id, output: true } : { id },
-          ])
-        }
-        if (!takes.includes('name')) return [[name, {}]]
-        return (names[noun as keyof typeof names] ?? []).map((each) => [name, { name: each }])
-      })
-  )
+  return toolsFor('admin')
+    .filter(({ operation }) => operation.effect === 'read' || operation.verb === 'doctor')
+    .flatMap(({ name, operation: { noun, takes } }): [string, Record<string, unknown>][] => {
+      if (takes.includes('id')) {
+        return [ids.done, ids.failed, ids.parked].map((id) => [
+          name,
+          name === 'run_get' ? { id, output: true } : { id },
+        ])
+      }
+      if (!takes.includes('name')) return [[name, {}]]
+      return (names[noun as keyof typeof names] ?? []).map((each) => [name, { name: each }])
+    })
 }
 
 /** Outside the fence there is none of it, inside nothing is hidden, and the fence is whole. */

@@ -178,13 +178,6 @@ describe('a bad schedule is refused with everything that is wrong, where, and wh
       /command and handler/,
       /exactly one/,
     ],
-    [
-      'an inbox that is no object',
-      { target: { inbox: 'x' } },
-      'target.inbox',
-      /is the string x/,
-      /an object with prompt/,
-    ],
     ['a misspelt kind', { target: { handle: 'a' } }, 'target.handle', /not a kind of target/, /handler, if/],
     ['a stray field of a target', { target: { handler: 'a', cwd: 'b' } }, 'target.cwd', /not known beside/, /alone/],
     [

@@ -5,8 +5,8 @@ import type { Target } from '../../../core/target.ts'
 import type { TargetKind } from '../../../targets/kind.ts'
 import { problemAt, shown, type TargetProblem, unicodeProblems } from '../../../targets/target-problem.ts'
 import { promptProblem } from '../agent-target.ts'
-import { projectRoot } from '../project-root.ts'
 import { inboxQueue } from './inbox-queue.ts'
+import { projectRoot } from './project-root.ts'
 
 /** A target that hands a prompt to a session of an agent: to one, or to the first of a project that asks. */
 export interface InboxTarget {

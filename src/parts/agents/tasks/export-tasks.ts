@@ -5,8 +5,8 @@ import { type Doors, everyDoor, operation } from '../../../operations/operation.
 import { definitionOf } from '../../../operations/schedule/schedule-answer.ts'
 import { text } from '../../../operations/schema/output-schema.ts'
 import type { ScheduleView } from '../../../store/views.ts'
-import type { AgentTarget } from '../agent-target.ts'
-import { projectRoot } from '../project-root.ts'
+import { type AgentTarget, checkoutKey } from '../agent-target.ts'
+import { projectRoot } from '../inbox/project-root.ts'
 import { tasksQueue } from './task-input.ts'
 import { listTasks } from './task-rows.ts'
 
@@ -50,7 +50,7 @@ export const exportTasks = operation({
 
 /** The fields as `task create` takes them. A folder of the project is named from its root, so that the file works elsewhere. */
 function saidOf({ spec }: ScheduleView, project: string): object {
-  const { name: _, target, queue, tags = [], at, startAt, endAt, ...rest } = definitionOf(spec)
+  const { name: _, target, queue, tags = [], at, startAt, endAt, concurrencyKey, ...rest } = definitionOf(spec)
   const { agent, cwd, env } = target as unknown as AgentTarget
   const { profile, output: __, ...called } = agent
   const own = tags.filter((tag) => !tag.startsWith('project:'))
@@ -65,6 +65,7 @@ function saidOf({ spec }: ScheduleView, project: string): object {
     ...Object.fromEntries(
       Object.entries(instants).flatMap(([key, ms]) => (ms === undefined ? [] : [[key, isoText(ms)]])),
     ),
+    ...(concurrencyKey !== checkoutKey(target as unknown as AgentTarget, undefined) && { concurrencyKey }),
     ...(queue !== tasksQueue && { queue }),
     ...(own.length > 0 && { tags: own }),
     ...(spec.spread === undefined && { exact: true }),

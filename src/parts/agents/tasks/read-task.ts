@@ -15,8 +15,8 @@ import { type ReadSchedule, readPatch, readSchedule } from '../../../operations/
 import { problemsOf } from '../../../operations/schedule/schedule-problems.ts'
 import { kindsInStore } from '../../../operations/target/kinds-in-store.ts'
 import type { AgentTarget } from '../agent-target.ts'
+import { projectRoot } from '../inbox/project-root.ts'
 import { type KnownProfile, knownProfiles } from '../profiles.ts'
-import { projectRoot } from '../project-root.ts'
 import type { NewTask } from './put-task.ts'
 import { agentDefault, agentFields, tasksQueue } from './task-input.ts'
 
@@ -135,8 +135,9 @@ function ofProject(spec: ScheduleSpec, folder: string): { project: string; spec:
 }
 
 function agentOf(value: Given): Partial<AgentTarget['agent']> {
-  const { agent: profile, prompt, promptFile, model, context, resume } = value
-  return onlyGiven({ profile, prompt, promptFile, model, context, resume }) as never
+  const beside = ['agent', 'cwd', 'env']
+  const given = agentFields.flatMap((field) => (beside.includes(field) ? [] : [[field, value[field]] as const]))
+  return onlyGiven({ profile: value.agent, ...Object.fromEntries(given) }) as never
 }
 
 /** A new prompt takes the place of a prompt file, and the other way round. */

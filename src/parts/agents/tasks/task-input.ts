@@ -30,12 +30,26 @@ const agentShape = {
     .enum(['interrupted', 'never'])
     .describe('Whether an attempt continues an interrupted session. Default: interrupted, where the profile can.')
     .optional(),
+  workspace: z
+    .enum(['shared', 'worktree'])
+    .describe('Whether it works in cwd itself, or in a git worktree of its own. Default: that of the profile.')
+    .optional(),
+  ref: z.string().min(1).describe('The commit that the worktree begins with. Default: HEAD.').optional(),
+  keep: z.enum(['changed', 'always', 'never']).describe('When its worktree stays. Default: changed.').optional(),
+  setup: z
+    .union([z.string().min(1), z.array(z.string()).min(1).readonly()])
+    .describe('A command that prepares the workspace.')
+    .optional(),
+  terminal: z
+    .enum(['none', 'tmux'])
+    .describe('Whether it runs in a terminal. Default: that of the profile.')
+    .optional(),
   cwd: z.string().min(1).describe('The folder it runs in. Default: that of the profile, or this one.').optional(),
   env: noted(z.record(z.string(), valueForm), { expected: 'names with values, such as {"API_KEY":{"secret":"KEY"}}' })
     .describe('Environment variables; secrets by their names.')
     .optional(),
 }
-export const agentFields = Object.keys(agentShape) as (keyof typeof agentShape)[]
+export const agentFields = Object.keys(agentShape)
 
 /** The manners of a task. */
 const mannerShape = {

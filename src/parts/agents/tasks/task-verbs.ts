@@ -4,7 +4,7 @@ import { limit, limitDefault } from '../../../operations/fields/basic-fields.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { refusal } from '../../../operations/input/refuse-input.ts'
 import { behindLast } from '../../../operations/next-page.ts'
-import { everyDoor, operation } from '../../../operations/operation.ts'
+import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import {
   pause as pauseOfSchedule,
@@ -14,7 +14,7 @@ import {
 import { text } from '../../../operations/schema/output-schema.ts'
 import { deleted } from '../../../operations/show.ts'
 import { settingsNow } from '../../../store/settings/settings-row.ts'
-import { projectRoot } from '../project-root.ts'
+import { projectRoot } from '../inbox/project-root.ts'
 import { deleteTask } from './delete-task.ts'
 import { exportTasks } from './export-tasks.ts'
 import { presentTask } from './present-task.ts'
@@ -26,13 +26,16 @@ import { taskShown, tasksShown } from './task-show.ts'
 import { create, edit, loop } from './task-writes.ts'
 
 const reading = { noun: 'task', effect: 'read', scope: 'read', doors: everyDoor, method: 'GET' } as const
+/** A task is a schedule, and models steer schedules with the tools that they have. */
+const notModels: Doors = { ...everyDoor, mcp: 'Models steer the schedule of a task, by its name.' }
+
 const steering = {
   noun: 'task',
   effect: 'write',
   scope: 'operate',
   takes: ['id'],
   errors: ['invalid', 'not-found', 'conflict'],
-  doors: everyDoor,
+  doors: notModels,
 } as const
 
 const list = operation({

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { projectRoot } from '../../../../src/parts/agents/project-root.ts'
+import { projectRoot } from '../../../../src/parts/agents/inbox/project-root.ts'
 import { all, both } from '../../../../src/store/statement.ts'
 import { startAt } from '../../../operations/desk.ts'
 import { agent, atEachDesk, day, hour, limited, minute, verbsOf } from './scene.ts'

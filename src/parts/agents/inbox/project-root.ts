@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { treeOf } from '../../trust/tree.ts'
+import { treeOf } from '../../../trust/tree.ts'
 
 /** The project that a folder belongs to: the real path of its checkout's root, or of the folder itself. A folder that does not exist here stays as it is named. */
 export function projectRoot(folder: string): string {

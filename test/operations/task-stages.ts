@@ -1,0 +1,35 @@
+import { verbsAt } from './desk.ts'
+import type { Stage } from './stages.ts'
+
+const nothing: Stage = async () => ({})
+
+/** A task with the id of the examples. */
+const tasked: Stage = async ({ context }) => {
+  const { tasks } = verbsAt(() => ({ ...context, randomHex: () => '3f9c01ab' }))
+  await tasks.create({ at: '2026-01-05T10:00Z', prompt: 'Is the deploy healthy?' })
+  return { id: '3f9c01ab' }
+}
+
+const missed: Stage = async (desk) => {
+  const known = await tasked(desk)
+  desk.clock.advance(86_400_000)
+  await desk.store.fireDue({ limit: 10 })
+  return known
+}
+
+/** The stages of tasks and missed prompts. */
+export const taskStages = {
+  'task create': nothing,
+  'task loop': nothing,
+  'task export': tasked,
+  'task list': missed,
+  'task get': tasked,
+  'task edit': tasked,
+  'task delete': tasked,
+  'task pause': tasked,
+  'task resume': tasked,
+  'task run': tasked,
+  'missed list': missed,
+  'missed run': missed,
+  'missed drop': missed,
+} as const
