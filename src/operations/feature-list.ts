@@ -15,9 +15,9 @@ interface FeatureEntry {
 
 const known = {
   agents: {
-    rooms: ['agents', 'workspaces', 'inbox'],
+    rooms: ['agents', 'workspaces', 'terminals', 'inbox'],
     nouns: ['agents', 'workspaces', 'inbox'],
-    words: ['agent', 'workspace', 'hook'],
+    words: ['agent', 'workspace', 'screen', 'attach', 'hook'],
     versions: [25, 30, 33],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
