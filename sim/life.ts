@@ -6,6 +6,7 @@ import type { Ground } from './ground.ts'
 import { Breach } from './invariants/breach.ts'
 import { stuck } from './invariants/liveness.ts'
 import { actOnAccount } from './workload/accounts.ts'
+import { actOnAdmission, endAdmission } from './workload/admission.ts'
 import { Faults } from './workload/faults.ts'
 import { People } from './workload/people.ts'
 import { drawQueueChange, queueNames } from './workload/queues.ts'
@@ -67,6 +68,7 @@ async function begin(world: World): Promise<void> {
       await settled(world, people.store.do(setQueue, name, { policy: drawQueueChange(random), actor }))
   }
   if (world.hasAccounts) await settled(world, actOnAccount(world, true))
+  if (world.hasAdmission) await settled(world, actOnAdmission(world, true))
   world.isCalm = luck
   new People(world).begin()
   new Faults(world).begin()
@@ -177,6 +179,7 @@ function calm(world: World): void {
 async function liftWide(world: World): Promise<void> {
   const { store } = world.people
   try {
+    if (world.hasAdmission) await endAdmission(store)
     for (const { id, scope } of await store.look(listHolds)) {
       if (scope === 'namespace' || scope === 'kind') await store.do(liftHold, id, { actor })
     }
