@@ -315,6 +315,7 @@ export function policyUnreadable(queue: string): { readonly sentence: string; re
 
 const parkedReasons: Readonly<Record<string, string>> = {
   'effect-unknown': 'it is not known whether it was done, and it must not be done twice',
+  missed: 'it came due while no worker ran, and is not started late without asking',
   poison: 'three workers died while they executed it',
 }
 

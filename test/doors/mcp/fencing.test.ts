@@ -53,7 +53,8 @@ async function written(desk: Desk, database: string): Promise<Place> {
   await here.sched.park(leases[0]?.lease ?? '', { reason: strangers })
   await here.routines.create({ name: 'hook', description: strangers, run: { target: null, payload: strangers } })
   await here.routines.fire('hook', { payload: { body: strangers }, deliveryId: order, type: order })
-  return { database, desk, ids: { done, failed, parked, over: leases[0]?.lease ?? '' } }
+  const { task } = await here.tasks.create({ every: '1h', prompt: strangers })
+  return { database, desk, ids: { done, failed, parked, task: task.id, over: leases[0]?.lease ?? '' } }
 }
 
 const places: Place[] = []
@@ -71,6 +72,7 @@ function looks({ ids }: Place): [string, Record<string, unknown>][] {
   return toolsFor('admin')
     .filter(({ operation }) => operation.effect === 'read' || operation.verb === 'doctor')
     .flatMap(({ name, operation: { noun, takes } }): [string, Record<string, unknown>][] => {
+      if (noun === 'task' && takes.includes('id')) return [[name, { id: ids.task }]]
       if (takes.includes('id')) {
         return [ids.done, ids.failed, ids.parked].map((id) => [
           name,
@@ -119,6 +121,8 @@ describe.each(['SQLite', 'PostgreSQL'])(
         'run_explain',
         'routine_events',
         'routine_get',
+        'task_get',
+        'task_list',
       ]
       for (const name of [...telling, 'schedule_get', 'schedule_explain', 'schedule_hints', 'schedule_versions']) {
         expect([...told], name).toContain(name)

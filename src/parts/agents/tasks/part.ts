@@ -1,4 +1,5 @@
 import type { Part } from '../../../part.ts'
+import { missedCheck } from '../missed/missed-check.ts'
 import { missedOperations } from '../missed/missed-verbs.ts'
 import { taskTables } from './0028-tasks.ts'
 import { refuseDurable } from './put-task.ts'
@@ -34,9 +35,18 @@ export const tasks = {
       says: 'Prompts that came due while no worker ran, and wait for a decision.',
       plural: 'missed',
       operations: missedOperations,
+      resources: [
+        {
+          operation: missedOperations.list,
+          name: 'missed',
+          title: 'Missed prompts',
+          description: 'One question about all prompts that came due while no worker ran.',
+        },
+      ],
       otherWords: { 'missed ls': 'list', 'missed delete': 'drop', 'missed rm': 'drop' },
     },
   },
+  checks: [missedCheck],
   config: [tasksSection],
   up: { options: [], load: async () => (await import('./watch-tasks.ts')).watchTasks },
 } as const satisfies Part
