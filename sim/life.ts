@@ -135,6 +135,7 @@ async function startAtOnce(world: World): Promise<void> {
   const { timeline, scenery, books } = world
   if (scenery.wakeLoss > 0) return
   // What people had asked for before it became calm may have been done since.
+  if (world.hasAdmission) await settled(world, endAdmission(world.people.store))
   await settled(world, liftWide(world))
   const by = enqueuer(world)
   const answer = by.store.enqueue([{ queue: 'quick', target: { handler: 'first' }, payload: null }])
@@ -179,7 +180,6 @@ function calm(world: World): void {
 async function liftWide(world: World): Promise<void> {
   const { store } = world.people
   try {
-    if (world.hasAdmission) await endAdmission(store)
     for (const { id, scope } of await store.look(listHolds)) {
       if (scope === 'namespace' || scope === 'kind') await store.do(liftHold, id, { actor })
     }

@@ -15,7 +15,7 @@ export async function actOnAdmission(world: World, isFirst = false): Promise<unk
   const { store } = people
   if (isFirst) {
     await putShift(world)
-    return putSome(world)
+    return putSome(world, 'all')
   }
   switch (random.weighted({ calendar: 2, budget: 2, 'top up': 2, stop: 2, go: 4 })) {
     case 'calendar':
@@ -39,10 +39,9 @@ function putShift({ random, people: { store } }: World): Promise<unknown> {
 
 const budgetNames = ['all', 'firsts'] as const
 
-function putSome({ random, people: { store } }: World): Promise<unknown> {
-  const name = random.pick(budgetNames)
+function putSome({ random, people: { store } }: World, name = random.pick(budgetNames)): Promise<unknown> {
   const of = name === 'all' ? { scope: 'namespace', subject: '' } : { scope: 'kind', subject: 'handler/first' }
-  const terms = { per: 'hour', zone: 'UTC', limits: { runs: random.pick([2, 5, 10, 30]) } } as const
+  const terms = { per: 'hour', zone: 'UTC', limits: { runs: random.pick([1, 2, 3, 5]) } } as const
   return store.do(putBudget, { name, ...(of as { scope: 'namespace'; subject: string }), terms }, { actor })
 }
 
@@ -72,8 +71,7 @@ export function drawCalendar({ random }: World): { readonly calendar?: readonly 
   return random.chance(0.4) ? { calendar: [calendarName] } : {}
 }
 
-/** A spent budget would keep the last run from starting, and so would a stop of its queue. */
+/** A spent budget would keep the last run from starting. */
 export async function endAdmission(store: Store): Promise<void> {
   for (const { name } of await store.look(listBudgets)) await store.do(deleteBudget, name, { actor })
-  for (const subject of queueNames) await store.do(goOn, { scope: 'queue', subject, everywhere: false, actor })
 }
