@@ -100,13 +100,13 @@ export const servedNeeds = {
         and n.kind = substr(v.value, 1, instr(v.value, '/') - 1) and n.name = substr(v.value, instr(v.value, '/') + 1)) n`,
   postgres: (kinds: string, lanes: string, ns: string) =>
     `(select ${columns} from json_array_elements_text(${kinds}::json) v (value)
-      ${probed(`n.ns = ${ns} and n.kind = v.value`)}
+      ${byIndex(`n.ns = ${ns} and n.kind = v.value`)}
       union all select ${columns} from json_array_elements_text(${lanes}::json) v (value)
-      ${probed(`n.ns = ${ns} and n.kind = split_part(v.value, '/', 1) and n.name = substr(v.value, strpos(v.value, '/') + 1)`)}) n`,
+      ${byIndex(`n.ns = ${ns} and n.kind = split_part(v.value, '/', 1) and n.name = substr(v.value, strpos(v.value, '/') + 1)`)}) n`,
 }
 
 /** By the index, whatever PostgreSQL guesses about the length of a JSON list. */
-function probed(where: string): string {
+function byIndex(where: string): string {
   return `cross join lateral (select ${columns} from belfry.need n where ${where} offset 0) n`
 }
 
