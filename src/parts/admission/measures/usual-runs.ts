@@ -4,11 +4,12 @@ import { all, both, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 
 /** The last runs of a schedule are read by their index; few of them are not completed. */
+// The end is compared through coalesce, so that PostgreSQL goes to the attempts of these runs and not through all that ended.
 const find = both(
   'measures find usual runs',
   `select a.started_at, a.ended_at, u.tokens_in, u.tokens_out, u.money, u.currency
     from (select id from belfry.run where schedule_id = $1 and ns = $2 order by id desc limit 100) d
-    join belfry.attempt a on a.run_id = d.id and a.ends = 'completed'
+    join belfry.attempt a on a.run_id = d.id and coalesce(a.ends, '') = 'completed'
     left join belfry.attempt_usage u on u.run_id = a.run_id and u.fence = a.fence
     where a.started_at is not null order by a.run_id desc limit ${usualRuns.most}`,
 )
