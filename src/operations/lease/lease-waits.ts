@@ -136,7 +136,17 @@ export class LeaseWaits {
     // The next host that leases reclaims an expired lease.
     const isExpired = leaseExpiresAt !== null && leaseExpiresAt <= now
     let nextMs = pollMs
-    for (const lines of this.#linesByCan()) {
+    const groups = this.#linesByCan()
+    // Sessions can each do something else, and most wake-ups are for none of them: one read tells so.
+    if (groups.length > 1 && !isExpired) {
+      const ahead = await this.#store.look(workAhead, together(groups))
+      if (ahead.nextAt !== null) nextMs = Math.min(nextMs, ahead.nextAt - ahead.now)
+      if (![...this.#lines.values()].some(({ queue }) => ahead.queues.includes(queue))) {
+        for (const line of this.#lines.values()) line.restsUntil = Number.NEGATIVE_INFINITY
+        return nextMs
+      }
+    }
+    for (const lines of groups) {
       const ahead = await this.#store.look(workAhead, lines[0]?.can)
       if (ahead.nextAt !== null) nextMs = Math.min(nextMs, ahead.nextAt - ahead.now)
       for (const line of lines) {
@@ -190,4 +200,12 @@ export class LeaseWaits {
     this.#cancelAlarm?.()
     this.#stopListening = this.#cancelAlarm = null
   }
+}
+
+/** What any of the waiting hosts can execute. */
+function together(groups: readonly (readonly Line[])[]): Capabilities {
+  const all = groups.flatMap(([line]) => (line === undefined ? [] : [line.can]))
+  const kinds = [...new Set(all.flatMap((can) => can.kinds))]
+  const handlers = [...new Set(all.flatMap((can) => can.handlers ?? []))]
+  return { kinds, handlers, host: all.some(({ host }) => host === true) }
 }

@@ -1,9 +1,12 @@
+import { setMaxListeners } from 'node:events'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { unfence } from '../../../../src/core/untrusted-text.ts'
 import { liveMs, workingMs } from '../../../../src/parts/agents/inbox/inbox-queue.ts'
 import { skipAbandoned } from '../../../../src/parts/agents/inbox/skip-gone.ts'
+import { workAhead } from '../../../../src/store/reads/find-queue.ts'
+import { clockNow } from '../../../../src/store/statement.ts'
 import { lendSchema, returnSchema } from '../../../lent-schema.ts'
 import { Desk, errorOf, problemsIn, startAt, verbsAt } from '../../../operations/desk.ts'
 import { postgresUrl } from '../../../postgres.ts'
@@ -14,6 +17,20 @@ function ownFolder(): string {
   const folder = mkdtempSync(join(scratchFolder(), 'belfry-inbox-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
+}
+
+/** Lets time pass until something has come. */
+async function moved<Answer>(desk: Desk, waiting: Promise<Answer>): Promise<Answer> {
+  let isDone = false
+  void waiting.finally(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    desk.clock.advance(30)
+    await desk.store.look(clockNow)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return waiting
 }
 
 const ttlMs = 300_000
@@ -262,6 +279,29 @@ describe('a message', () => {
     const waiting = inbox.next({ session: 'a', wait: '50s' })
     await inbox.send('Look.', { session: 'a' })
     expect((await waiting).message?.prompt).toBe('Look.')
+  })
+
+  it('for none of the sessions that wait is found out by one look for all of them', async () => {
+    const over = new AbortController()
+    setMaxListeners(0, over.signal)
+    const names = Array.from({ length: 20 }, (_, index) => `s-${index}`)
+    const waiting = names.map((session) => inbox.next({ session, wait: '50s' }, { signal: over.signal }))
+    await expect.poll(async () => (await inbox.sessions()).length).toBe(names.length)
+    const looks = vi.spyOn(desk.store, 'look')
+    const counted = () => looks.mock.calls.filter(([read]) => (read as unknown) === workAhead).length
+    await inbox.send('For another.', { session: 'other' })
+    const turns = 10
+    for (let turn = 0; turn < turns; turn++) {
+      desk.clock.advance(30)
+      for (let answers = 0; answers < 5; answers++) await desk.store.look(clockNow)
+    }
+    expect(counted()).toBeGreaterThan(0)
+    expect(counted()).toBeLessThanOrEqual(turns)
+    await inbox.send('For one of them.', { session: 's-7' })
+    const { message } = await moved(desk, waiting[7] as (typeof waiting)[number])
+    expect(message?.prompt).toBe('For one of them.')
+    over.abort()
+    await Promise.allSettled(waiting)
   })
 
   it('that a session no longer waits for is given back at once', async () => {
