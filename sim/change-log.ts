@@ -64,11 +64,28 @@ export interface Rows {
     readonly next_due_at: number | null
     readonly waits_for: number | null
     readonly wake_at: number | null
+    readonly stopped_by: number | null
     readonly is_done: number
     readonly deleted_at: number | null
   }
   queue: { readonly id: number; readonly name: string; readonly policy: string }
-  need: { readonly id: number; readonly kind: string; readonly name: string; readonly account: string }
+  need: {
+    readonly id: number
+    readonly kind: string
+    readonly name: string
+    readonly account: string
+    readonly calendar: string
+  }
+  calendar: { readonly name: string; readonly hours: string }
+  budget: { readonly id: number; readonly name: string; readonly terms: string; readonly state: string | null }
+  budget_reservation: {
+    readonly run_id: number
+    readonly fence: number
+    readonly budget_id: number
+    readonly from_at: number
+    readonly amounts: string
+    readonly settled_at: number | null
+  }
   account: { readonly name: string; readonly spec: string; readonly standing: string }
   account_use: {
     readonly run_id: number
@@ -141,11 +158,15 @@ const watched: { readonly [Name in Table]: readonly (keyof Rows[Name])[] } = {
     'next_due_at',
     'waits_for',
     'wake_at',
+    'stopped_by',
     'is_done',
     'deleted_at',
   ],
   queue: ['id', 'name', 'policy'],
-  need: ['id', 'kind', 'name', 'account'],
+  need: ['id', 'kind', 'name', 'account', 'calendar'],
+  calendar: ['name', 'hours'],
+  budget: ['id', 'name', 'terms', 'state'],
+  budget_reservation: ['run_id', 'fence', 'budget_id', 'from_at', 'amounts', 'settled_at'],
   account: ['name', 'spec', 'standing'],
   account_use: ['run_id', 'fence', 'account', 'begun_at', 'ended_at'],
   hold: ['id', 'scope', 'subject', 'from_at', 'until_at', 'begun_at', 'reason', 'firing'],

@@ -36,6 +36,7 @@ export const mustHappen: readonly string[] = [
   'act: retry',
   'act: set queue',
   'act: account',
+  'act: admission',
   'seen: lease taken back as expired',
   'seen: lease taken back from the dead',
   'seen: stale end refused',

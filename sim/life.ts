@@ -6,6 +6,7 @@ import type { Ground } from './ground.ts'
 import { Breach } from './invariants/breach.ts'
 import { stuck } from './invariants/liveness.ts'
 import { actOnAccount } from './workload/accounts.ts'
+import { actOnAdmission, endAdmission } from './workload/admission.ts'
 import { Faults } from './workload/faults.ts'
 import { People } from './workload/people.ts'
 import { drawQueueChange, queueNames } from './workload/queues.ts'
@@ -67,6 +68,7 @@ async function begin(world: World): Promise<void> {
       await settled(world, people.store.do(setQueue, name, { policy: drawQueueChange(random), actor }))
   }
   if (world.hasAccounts) await settled(world, actOnAccount(world, true))
+  if (world.hasAdmission) await settled(world, actOnAdmission(world, true))
   world.isCalm = luck
   new People(world).begin()
   new Faults(world).begin()
@@ -133,6 +135,7 @@ async function startAtOnce(world: World): Promise<void> {
   const { timeline, scenery, books } = world
   if (scenery.wakeLoss > 0) return
   // What people had asked for before it became calm may have been done since.
+  if (world.hasAdmission) await settled(world, endAdmission(world.people.store))
   await settled(world, liftWide(world))
   const by = enqueuer(world)
   const answer = by.store.enqueue([{ queue: 'quick', target: { handler: 'first' }, payload: null }])

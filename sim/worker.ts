@@ -2,6 +2,8 @@ import { parseId } from '../src/core/id.ts'
 import { Engine } from '../src/engine/engine.ts'
 import { type EngineEvents, type EventName, Events } from '../src/engine/events.ts'
 import { accounts } from '../src/parts/admission/accounts/part.ts'
+import { budgets } from '../src/parts/admission/budgets/part.ts'
+import { calendars } from '../src/parts/admission/calendars/part.ts'
 import type { WorkerView } from '../src/store/views.ts'
 import { handlerKind } from '../src/targets/handler/kind.ts'
 import { Breach } from './invariants/breach.ts'
@@ -38,7 +40,7 @@ export class Worker extends Process {
       events: this.#events(world),
       coroner: { isDead: (view) => world.isProvenDead(view), endLeftovers: async () => 0 },
       settings: world.scenery.settings,
-      parts: world.hasAccounts ? [accounts] : [],
+      parts: [...(world.hasAccounts ? [accounts] : []), ...(world.hasAdmission ? [calendars, budgets] : [])],
       name,
     })
   }

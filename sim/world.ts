@@ -26,6 +26,7 @@ import { Worker, workerNumber } from './worker.ts'
 const turnsAfterStep = 2
 const wholeEvery = 50
 const accountsEvery = 4
+const admissionEvery = 8
 /** A clock that was set further than this cannot be taken for a slow answer. */
 const plainJumpMs = 4_500
 const quickLookMs = 1_000
@@ -50,6 +51,8 @@ export class World {
   readonly people: Process
   /** Whether work names accounts here. In the other worlds all is as it was before there were any. */
   readonly hasAccounts: boolean
+  /** Whether there are calendars, budgets and stops of a part of the work here. */
+  readonly hasAdmission: boolean
   /** From here on nothing goes wrong any more, and what was to be done is done. */
   isCalm = false
   readonly #ground: Ground
@@ -60,6 +63,7 @@ export class World {
   constructor(seed: number, ground: Ground) {
     this.seed = seed
     this.hasAccounts = seed % accountsEvery === accountsEvery - 2
+    this.hasAdmission = seed % admissionEvery === 3
     this.random = new Random(seed)
     this.timeline = new Timeline(this.random)
     this.scenery = sceneryOf(this.random)

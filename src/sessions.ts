@@ -13,6 +13,7 @@ import type {
   WorkerSession,
 } from './doors/cli/world.ts'
 import { Events } from './engine/events.ts'
+import { leftOutNouns } from './features.ts'
 import { contextOf } from './library/library-context.ts'
 import { openingOf } from './library/options.ts'
 import { openLate, openStore } from './open-store.ts'
@@ -105,7 +106,11 @@ export async function openWorker({ hear, isFound, ...options }: WorkerOpening): 
     note,
     start: (how) => belfry.start(how),
     serve: (request) => belfry.serve(request),
-    method: async (name, ...given) => Reflect.apply(methods[name] as Method, belfry, given),
+    async method(name, ...given) {
+      // One part may use a method of another, which may be left out.
+      if (methods[name] === undefined && leftOutNouns().length > 0) return undefined
+      return Reflect.apply(methods[name] as Method, belfry, given)
+    },
     drain: (how) => belfry.drain(how),
     stop: (how) => belfry.stop(how),
     nextInstant: () => belfry.nextInstant(),

@@ -36,6 +36,21 @@ describe('the page of promises', () => {
   )
 })
 
+describe('the table of hazards', () => {
+  const [, table = ''] = page.split('| hazard | test |\n|---|---|\n')
+  const rows = table.slice(0, table.indexOf('\n\n')).split('\n')
+  const row = /^\| .+ \| \[`([^`]+)`\]\(\.\.\/([^)]+)\): \*(.+)\* \|$/
+
+  it('has rows', () => {
+    expect(rows.length).toBeGreaterThan(30)
+  })
+
+  it.each(rows)('names a test that is there: %s', (line) => {
+    const [, shown, path = '', sentence = ''] = row.exec(line) ?? []
+    expect({ path: shown, isTold: isTold(path, sentence) }).toEqual({ path, isTold: true })
+  })
+})
+
 const conditions = { node: '20.19.0', platform: 'linux x64', cores: 2, seconds: 90, at: '2026-01-05T09:00:00.000Z' }
 const sim = { conditions, from: 0, seeds: 100_000, steps: 47_000_000, broken: 0, counts: { 'act: delete': 1_234 } }
 const spread = { p50: 100, p99: 1_400, max: 1_900 }

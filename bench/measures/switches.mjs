@@ -38,7 +38,8 @@ export async function child({ full, empty, size }) {
   const timed = async (name, turn, act) => {
     const from = performance.now()
     const answer = await act()
-    if (turn >= 0) (took[name] ??= []).push(performance.now() - from)
+    const ms = performance.now() - from
+    if (turn >= 0) took[name] = [...(took[name] ?? []), ms]
     return answer
   }
   for (let turn = -3; turn < turns; turn++) await throwSwitches(stopped.belfry, (name, act) => timed(name, turn, act))

@@ -130,13 +130,7 @@ export const agents: readonly Mutant[] = [
   {
     id: 'message-for-a-session-at-work-is-skipped',
     hazard: 'Messages for a session that holds one are thrown away as if it were gone.',
-    edits: [
-      [
-        'findAbandoned',
-        'and not exists (select 1 from belfry.lease',
-        'and $1 = $1 or exists (select 1 from belfry.lease',
-      ],
-    ],
+    edits: [['findAbandoned', 'l.fence = s.fence) is null', 'l.fence = s.fence and 1 = 0) is null']],
     suites: [inboxRules],
   },
 ]

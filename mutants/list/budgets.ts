@@ -67,6 +67,12 @@ export const budgets: readonly Mutant[] = [
     suites: [programs],
   },
   {
+    id: 'raised-quota-asks-nobody',
+    hazard: 'Schedules wait for the next month although the quota of their namespace was raised.',
+    edits: [['setNamespace', 'yield* wakePostponed(own, { from: monthAt(before.spec, now).until, now })', '']],
+    suites: [quotas],
+  },
+  {
     id: 'quota-refuses-nothing',
     hazard: 'A namespace makes more runs in a month than its quota allows.',
     edits: [['countMade', 'made > max ?', 'made > max + runs ?']],

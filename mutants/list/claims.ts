@@ -341,7 +341,13 @@ export const claims: readonly Mutant[] = [
   {
     id: 'unable-worker-gets-the-run',
     hazard: 'A run is leased by a worker that cannot execute it.',
-    edits: [['survey', "isServed: needServed.sqlite('$3', '$4')", "isServed: '$3 = $3 and $4 = $4'"]],
+    edits: [
+      [
+        'survey',
+        "needs: servedNeeds.sqlite('$3', '$4', '$1')",
+        "needs: '(select * from belfry.need where ns = $1 and $3 = $3 and $4 = $4) n'",
+      ],
+    ],
     suites: ['test/choices/work.test.ts'],
   },
   {

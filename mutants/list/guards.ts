@@ -51,7 +51,7 @@ export const guards: readonly Mutant[] = [
   {
     id: 'guard-reads-the-payload',
     hazard: 'A program that an admin wrote as a guard reads a payload that any operator may write.',
-    edits: [['executeTarget', '{ ...lease, target, payload: undefined }', '{ ...lease, target }']],
+    edits: [['executeTarget', '{ ...lease, target, payload }', '{ ...lease, target }']],
     suites: ['test/engine/conclude.test.ts'],
   },
   {

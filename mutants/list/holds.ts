@@ -62,13 +62,13 @@ export const holds: readonly Mutant[] = [
   {
     id: 'held-kind-is-leased-at-once',
     hazard: 'On PostgreSQL a worker that knows its queue is given runs of a kind that is held.',
-    edits: [['leaseHead', "\n          and ${laneIsOpen('line.now')}", '']],
+    edits: [['leaseHead', "on ${laneIsOpen('line.now')}", 'on true']],
     suites: ['test/parts/holds/operations.test.ts'],
   },
   {
     id: 'held-kind-is-leased',
     hazard: 'A worker is given runs of a kind that is held.',
-    edits: [['surveyed', "${texts.isServed} and ${laneIsOpen('c.now')}", '${texts.isServed}']],
+    edits: [['surveyed', "where ${laneIsOpen('c.now')}", '']],
     suites: ['test/parts/holds/operations.test.ts'],
   },
   {

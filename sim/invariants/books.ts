@@ -1,6 +1,7 @@
 import type { SqliteHandle } from '../../src/store/sqlite/driver.ts'
 import type { Change } from '../change-log.ts'
 import { Accounts } from './accounts.ts'
+import { Budgets } from './budgets.ts'
 import type { Deed } from './deed.ts'
 import { type Held, Holds } from './holds.ts'
 import { Occurrences } from './occurrences.ts'
@@ -15,6 +16,7 @@ export class Books {
   readonly queues = new Queues()
   readonly holds = new Holds()
   readonly accounts = new Accounts()
+  readonly budgets = new Budgets()
   readonly runs = new Runs(this.queues)
   readonly occurrences = new Occurrences(this.runs)
   readonly schedules = new Schedules(this.runs, this.occurrences)
@@ -27,8 +29,9 @@ export class Books {
   apply(deed: Deed): void {
     for (const change of deed.changes) {
       if (change.table === 'queue') this.queues.changed(change)
-      this.holds.changed(change)
+      this.holds.changed(change, deed.now)
       this.accounts.changed(change, this.holds)
+      this.budgets.changed(change)
     }
     const touched = this.runs.apply(deed)
     // An edit ends what the old timing brought, so the ledger is judged before the new timing is known.
@@ -50,13 +53,15 @@ export class Books {
       this.holds.started(this.heldOf(run), after.leased_at, () => ({ run, lease: after, verb }))
     }
     if (table === 'run' && before === null && after !== null && verb === 'fireDue') {
-      this.holds.fired(after.enqueued_at, () => ({ run: after }))
+      this.holds.fired(this.heldOf(this.runs.get(after.id)), after.enqueued_at, () => ({ run: after }))
     }
+    if (table === 'budget_reservation' && before === null && after !== null) this.budgets.reserved(after)
   }
 
   judgeWhole(now: number): void {
     judgeWhole(this.#handle, this, now)
     this.accounts.judgeWhole(this.#handle, this.holds)
+    this.budgets.judgeWhole(this.#handle)
   }
 
   /** The wall clock was set, and shows this: what is measured by it means nothing across that instant. */

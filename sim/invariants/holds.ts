@@ -1,3 +1,4 @@
+import { type OpeningHours, opening } from '../../src/core/opening/opening.ts'
 import type { Change, Rows } from '../change-log.ts'
 import { demand } from './breach.ts'
 
@@ -13,9 +14,18 @@ export interface Held {
 export class Holds {
   readonly #holds = new Map<number, Rows['hold']>()
   readonly #needs = new Map<number, Rows['need']>()
+  /** Closings are written from an instant on; of what a clock that was set back shows before it nothing is known. */
+  readonly #calendars = new Map<string, { readonly hours: OpeningHours; readonly since: number }>()
+  readonly #followedSince = new Map<number, number>()
 
-  changed(change: Change): void {
-    if (change.table === 'need' && change.after !== null) this.#needs.set(change.after.id, change.after)
+  changed(change: Change, now: number): void {
+    if (change.table === 'need' && change.after !== null) {
+      this.#needs.set(change.after.id, change.after)
+      this.#followedSince.set(change.after.id, now)
+    }
+    if (change.table === 'calendar' && change.after !== null) {
+      this.#calendars.set(change.after.name, { hours: JSON.parse(change.after.hours) as OpeningHours, since: now })
+    }
     if (change.table !== 'hold') return
     if (change.before !== null) this.#holds.delete(change.before.id)
     if (change.after !== null) this.#holds.set(change.after.id, change.after)
@@ -23,7 +33,7 @@ export class Holds {
 
   /** The holds on it, also those that have not begun, and those that have ended and are not removed yet. */
   on({ queue, needId, schedule, key }: Held): Rows['hold'][] {
-    const { kind = '', name = '', account = '' } = this.#needs.get(needId) ?? {}
+    const { kind = '', name = '', account = '', calendar = '' } = this.#needs.get(needId) ?? {}
     const subjects: Readonly<Record<string, readonly (string | null)[]>> = {
       namespace: [''],
       queue: [queue],
@@ -31,6 +41,7 @@ export class Holds {
       schedule: [schedule],
       key: [key],
       account: [account],
+      calendar: [calendar],
     }
     return [...this.#holds.values()].filter(({ scope, subject }) => subjects[scope]?.includes(subject))
   }
@@ -68,10 +79,16 @@ export class Holds {
   started(run: Held, leasedAt: number, told: () => object): void {
     const hold = this.on(run).find((one) => isInForce(one, leasedAt))
     demand(hold === undefined, 'nothing starts under a hold in force', () => ({ ...told(), hold }))
+    const { calendar = '' } = this.#needs.get(run.needId) ?? {}
+    const found = this.#calendars.get(calendar)
+    if (found === undefined || leasedAt < Math.max(found.since, this.#followedSince.get(run.needId) ?? 0)) return
+    const { open } = opening({ at: leasedAt, calendar: found.hours })
+    demand(open, 'nothing starts while its calendar is closed', () => ({ ...told(), ...found }))
   }
 
-  fired(madeAt: number, told: () => object): void {
-    demand(!this.isStopped(madeAt), 'nothing fires while everything is stopped', () => ({ ...told() }))
+  fired(run: Held, madeAt: number, told: () => object): void {
+    const stop = this.on(run).find((hold) => hold.firing === 'nothing' && isInForce(hold, madeAt))
+    demand(stop === undefined, 'nothing fires while it is stopped', () => ({ ...told(), stop }))
   }
 }
 

@@ -235,6 +235,8 @@ export class Schedules {
     const schedule = this.records.get(id)
     if (schedule === undefined || schedule.row.deleted_at !== null || schedule.row.disabled_at !== null) return
     const { row } = schedule
+    // The end of the stop wakes it.
+    if (row.stopped_by !== null) return
     const told = () => ({ schedule, run: this.#runs.records.get(row.waits_for ?? 0) })
     if (row.next_due_at !== null) {
       demand(row.wake_at !== null && row.wake_at <= row.next_due_at, 'somebody wakes for what is planned', told)

@@ -18,6 +18,7 @@ import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'
 import { Breach } from '../invariants/breach.ts'
 import type { World } from '../world.ts'
 import { actOnAccount } from './accounts.ts'
+import { actOnAdmission } from './admission.ts'
 import { drawHold, stopped } from './holds.ts'
 import { drawQueueChange, queueNames } from './queues.ts'
 import { enqueueSome, type Keys } from './runs.ts'
@@ -80,6 +81,11 @@ export class People {
     if (this.#world.hasAccounts && this.#world.random.chance(0.08)) {
       this.#world.history.count('act: account')
       void this.#answered('account', actOnAccount(this.#world))
+      return
+    }
+    if (this.#world.hasAdmission && this.#world.random.chance(0.1)) {
+      this.#world.history.count('act: admission')
+      void this.#answered('admission', actOnAdmission(this.#world))
       return
     }
     const act = this.#world.random.weighted(this.#weights)

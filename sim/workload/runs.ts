@@ -5,6 +5,7 @@ import type { Process } from '../process.ts'
 import { handlerNames } from '../worker.ts'
 import type { World } from '../world.ts'
 import { drawAccounts } from './accounts.ts'
+import { drawCalendar } from './admission.ts'
 import { queueNames } from './queues.ts'
 
 /** The keys that were used before, with the run that each idempotency key was answered with. */
@@ -63,7 +64,8 @@ function drawWork(world: World): NewRun {
   // The payload says so too, so that the target knows how long it may take.
   const timeoutMs = random.chance(0.2) ? random.between(50, 3_000) : null
   const account = world.hasAccounts ? drawAccounts(world) : {}
-  const options = { ...(timeoutMs !== null && { timeoutMs }), ...account }
+  const calendar = world.hasAdmission ? drawCalendar(world) : {}
+  const options = { ...(timeoutMs !== null && { timeoutMs }), ...account, ...calendar }
   return {
     queue: random.pick(queueNames),
     target: { handler: random.pick(handlerNames) },

@@ -1,27 +1,35 @@
+import type { Outcome } from '../core/run/verdict.ts'
 import type { AttemptEnd, Lease } from '../store/port.ts'
 import type { EngineContext } from './engine-context.ts'
-import { answerOrNothing } from './execute-run.ts'
+import { answerOrNothing, messageOf } from './execute-run.ts'
 import type { Holding } from './leases/holdings.ts'
-import type { EnginePart } from './part.ts'
+import type { EnginePart, Judged } from './part.ts'
 
+type Concluder = Pick<EnginePart, 'name' | 'judges' | 'judgesFor' | 'concludes' | 'concludesFor'>
 /** The parts that want to know more when a target has succeeded. */
-export type Concluders = readonly (Required<Pick<EnginePart, 'name' | 'concludes'>> &
-  Pick<EnginePart, 'concludesFor'>)[]
+export type Concluders = readonly Concluder[]
 
 export function concludersOf(parts: readonly EnginePart[]): Concluders {
-  return parts.flatMap(({ name, concludes, concludesFor }) => {
-    return concludes === undefined ? [] : [{ name, concludes, ...(concludesFor !== undefined && { concludesFor }) }]
-  })
+  return parts.filter(({ judges, concludes }) => judges !== undefined || concludes !== undefined)
 }
 
 /** Those that want to be asked about a run. */
 export function concludersFor(lease: Lease, concluders: Concluders): Concluders {
-  return concluders.length === 0 ? concluders : concluders.filter(({ concludesFor }) => concludesFor?.(lease) ?? true)
+  if (concluders.length === 0) return concluders
+  return concluders.filter((part) => doesJudge(part, lease) || doesConclude(part, lease))
+}
+
+function doesJudge({ judges, judgesFor }: Concluder, lease: Lease): boolean {
+  return judges !== undefined && judgesFor?.(lease) === true
+}
+
+function doesConclude({ concludes, concludesFor }: Concluder, lease: Lease): boolean {
+  return concludes !== undefined && concludesFor?.(lease) !== false
 }
 
 /**
- * The end of a target that succeeded, with what the parts learned. Until they have answered the run counts as at work: a worker
- * that stops waits for them, and a forced stop aborts their signal. The success stands in any case.
+ * The end of a target that succeeded, as the parts judge it, with what they learned. Until they have answered the run counts as at
+ * work: a worker that stops waits for them, and a forced stop aborts their signal. What they learn changes no success.
  */
 export async function withLearned(
   context: EngineContext,
@@ -29,14 +37,44 @@ export async function withLearned(
   concluders: Concluders,
   end: AttemptEnd,
 ): Promise<AttemptEnd> {
+  const judges = concluders.filter((part) => doesJudge(part, holding.lease))
+  const judged = judges.length === 0 ? null : await firstRefusal(context, holding, judges, end)
+  if (judged !== null) {
+    context.holdings.over(holding)
+    return { ...end, outcome: judged }
+  }
   const learned: Record<string, unknown> = {}
-  for (const { name, concludes } of concluders) {
+  for (const part of concluders) {
+    const { name, concludes } = part
     if (holding.stopped !== null) break
-    const asked = async () => concludes(holding.lease, context, holding.signal)
+    if (concludes === undefined || !doesConclude(part, holding.lease)) continue
+    const asked = async () => concludes(holding.lease, context, holding.signal, end)
     const failed = (error: Error) => context.events.tell('worker.failed', { loop: name, error })
     const answer = await answerOrNothing(context, holding, asked().catch(failed))
     if (answer !== 'nothing' && answer !== undefined) learned[name] = answer
   }
   context.holdings.over(holding)
   return Object.keys(learned).length === 0 ? end : { ...end, learned }
+}
+
+/** A check that was stopped has not said yes: the attempt ends as one that was stopped. */
+async function firstRefusal(
+  context: EngineContext,
+  holding: Holding,
+  concluders: Concluders,
+  end: AttemptEnd,
+): Promise<Outcome | null> {
+  for (const { name, judges } of concluders) {
+    if (judges === undefined) continue
+    const asked = async () => judges(holding.lease, context, holding.signal, end)
+    const failed = (error: Error): Judged => ({ fail: `${name} failed: ${messageOf(error)}` })
+    const answer = await answerOrNothing(context, holding, asked().catch(failed))
+    if (answer === null) continue
+    if (holding.stopped === 'cancelled') return null
+    if (answer === 'nothing') return { kind: 'unknown', reason: `${name} did not answer` }
+    if (holding.stopped === 'shutdown' || holding.stopped === 'release') return { kind: 'forced-stop' }
+    const { fail, retryable } = answer
+    return { kind: 'failed', reason: fail, ...(retryable === false && { retryable }) }
+  }
+  return null
 }

@@ -18,22 +18,24 @@ export interface TargetLimits {
   readonly outputLengthMax: number
   /** Aborted when the answer is no longer wanted. */
   readonly signal: AbortSignal
+  /** What it reads, where that is of the run's own making. */
+  readonly payload?: unknown
 }
 
 /**
  * Executes a target for a run that this worker holds, beside the run's own: by the executor of its kind, with the same secrets,
- * address guard and process group. It gets no payload, because a caller that may write payloads may not start programs. Its
+ * address guard and process group. It does not get the run's payload, because a caller that may write payloads may not start programs. Its
  * output is not the run's. Never rejects.
  */
 export async function executeTarget(
   context: EngineContext,
   lease: Lease,
   target: Target,
-  { timeoutMs, outputLengthMax, signal }: TargetLimits,
+  { timeoutMs, outputLengthMax, signal, payload }: TargetLimits,
 ): Promise<TargetEnd> {
   const found = executorOf(target, context.executors)
   if (found === null) return { facts: { error: `this worker cannot execute ${nameOf(target)}` }, output: '' }
-  const aside = new Holding({ ...lease, target, payload: undefined }, Number.POSITIVE_INFINITY, 0)
+  const aside = new Holding({ ...lease, target, payload }, Number.POSITIVE_INFINITY, 0)
   const attempt = new AsideAttempt(context, aside, outputLengthMax)
   const stop = () => stopHolding(aside, signal.reason as StopReason)
   signal.addEventListener('abort', stop, { once: true })

@@ -1,5 +1,5 @@
 import type { UsageCap } from '../core/run/usage.ts'
-import type { Lease } from '../store/port.ts'
+import type { AttemptEnd, Lease } from '../store/port.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { EventLines } from './events.ts'
 
@@ -30,6 +30,12 @@ export type Begin =
   | { readonly defer: { readonly until: number; readonly reason: string } }
   | { readonly fail: string; readonly retryable?: boolean }
 
+/** Why a success is none. Another attempt follows unless `retryable` is `false`. */
+export interface Judged {
+  readonly fail: string
+  readonly retryable?: false
+}
+
 /** What a part adds to a worker. */
 export interface EnginePart {
   readonly name: string
@@ -43,10 +49,26 @@ export interface EnginePart {
   /** Whether `begins` has anything to ask about this run. It is called for every run, and must be cheap. Default: it has. */
   readonly concerns?: (lease: Lease) => boolean
   /**
+   * Called under the lease when the target has succeeded, before anything else is made of that. A failure here is the failure of
+   * the attempt. It is called only for runs that `judgesFor` names.
+   */
+  readonly judges?: (
+    lease: Lease,
+    context: EngineContext,
+    signal: AbortSignal,
+    end: Readonly<Pick<AttemptEnd, 'result' | 'usage'>>,
+  ) => Promise<Judged | null>
+  readonly judgesFor?: (lease: Lease) => boolean
+  /**
    * Called under the lease when the target has succeeded, before its end is written. The hooks of the part find the answer in
    * `learned` of the end. The success stands whatever happens here: an error is logged, and a stop ends the wait.
    */
-  readonly concludes?: (lease: Lease, context: EngineContext, signal: AbortSignal) => Promise<unknown>
+  readonly concludes?: (
+    lease: Lease,
+    context: EngineContext,
+    signal: AbortSignal,
+    end: Readonly<Pick<AttemptEnd, 'result' | 'usage'>>,
+  ) => Promise<unknown>
   /** Whether `concludes` has anything to ask about this run; as cheap as `concerns`. Default: it has. */
   readonly concludesFor?: (lease: Lease) => boolean
   /**

@@ -15,9 +15,9 @@ interface FeatureEntry {
 
 const known = {
   agents: {
-    rooms: ['agents', 'workspaces', 'tasks', 'inbox'],
+    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox'],
     nouns: ['agents', 'workspaces', 'tasks', 'missed', 'inbox'],
-    words: ['agent', 'workspace', 'task', 'hook'],
+    words: ['agent', 'workspace', 'screen', 'attach', 'task', 'hook'],
     versions: [25, 30, 28, 33],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },

@@ -54,6 +54,7 @@ const samples: Omit<EngineEvents, 'note.found'> = {
   'clock.held': { behindMs: 60_000 },
   'config.applied': { file: 'h:/f', source: 'ops', answer: 'applied', created: 1, updated: 2, deleted: 3 },
   'config.refused': { file: 'h:/f', error },
+  'run.unusual': { ...attempt, scheduleId: 's-11', unusual: ['tokens: 9000, and usually 1000'] },
   'guard.failed': { ...attempt, guard: 'until', reason: 'exit code 2' },
   'door.failed': { error },
   'worker.started': { workerId: 'w-11', slots: 5 },

@@ -11,6 +11,7 @@ import { abbreviated, isClause, shownJson } from '../json/json-shown.ts'
 import { patternExpected, patternMatches, patternProblem } from '../json/pattern.ts'
 import { isRecord } from '../json/record.ts'
 import { reasonText } from '../reason-text.ts'
+import { anomalyRange, type UsageRule, usageRuleProblems } from './expect-usage.ts'
 import type { Usage } from './usage.ts'
 import type { Utilisation } from './utilisation.ts'
 import type { Outcome } from './verdict.ts'
@@ -19,6 +20,10 @@ import type { Outcome } from './verdict.ts'
 export interface Expectation extends AnswerRules {
   /** The answer of a run that found nothing to do. Statuses and exit codes that it does not name are those above. */
   readonly noop?: AnswerRules | undefined
+  /** What a success may have used; more is a failure. */
+  readonly usage?: UsageRule | undefined
+  /** Warn when a success used more than this many times what is usual. */
+  readonly anomaly?: number | undefined
 }
 
 /** Rules for an answer. */
@@ -254,8 +259,20 @@ export function expectationNames(kinds: readonly ExpectedKind[]): string[] {
 /** All problems of an expectation, so that a door can refuse it whole. Empty: valid. */
 export function expectationProblems(expect: unknown, kind?: ExpectedKind): ExpectationProblem[] {
   if (!isRecord(expect)) return [{ field: 'expect', problem: isClause(expect), expected: 'an object' }]
-  const { noop, ...rules } = expect
-  return [...ruleProblems(rules, kind, 'expect'), ...(noop === undefined ? [] : noopProblems(noop, kind))]
+  const { noop, usage, anomaly, ...rules } = expect
+  return [
+    ...ruleProblems(rules, kind, 'expect'),
+    ...(noop === undefined ? [] : noopProblems(noop, kind)),
+    ...(usage === undefined ? [] : usageRuleProblems(usage, 'expect.usage')),
+    ...(anomaly === undefined ? [] : anomalyProblems(anomaly)),
+  ]
+}
+
+function anomalyProblems(anomaly: unknown): ExpectationProblem[] {
+  const [min, max] = anomalyRange
+  if (typeof anomaly === 'number' && anomaly >= min && anomaly <= max) return []
+  const expected = `a number from ${min} to ${max}: how many times the usual`
+  return [{ field: 'expect.anomaly', problem: isClause(anomaly), expected }]
 }
 
 /** Without a rule every answer would count as empty. */
@@ -273,7 +290,7 @@ function ruleProblems(
 ): ExpectationProblem[] {
   const names = kind === undefined ? Object.keys(checks) : expectationNames([kind])
   return Object.entries(rules).flatMap(([name, value]) => {
-    const known = field === 'expect' ? [...names, 'noop'] : names
+    const known = field === 'expect' ? [...names, 'noop', 'usage', 'anomaly'] : names
     return value === undefined ? [] : (fieldProblem([field, name], value, { kind, names, known }) ?? [])
   })
 }

@@ -25,7 +25,12 @@ const noopSays = 'Such rules for a response without work: a no-op.'
 
 /** The rules are not listed twice: every model that lists its tools would read them once more. */
 function withNoop(rules: Partial<typeof answerRules>) {
-  return z.strictObject({ ...rules, noop: z.record(z.string(), z.unknown()).describe(noopSays).optional() })
+  return z.strictObject({
+    ...rules,
+    noop: z.record(z.string(), z.unknown()).describe(noopSays).optional(),
+    usage: z.record(z.string(), z.unknown()).describe('At most tokensMax, durationMax.').optional(),
+    anomaly: z.number().describe('Warns at this many times the usual.').optional(),
+  })
 }
 
 /** The form of an expectation. `expectationProblems` reports problems and knows the target's kind; a test compares the two. */

@@ -55,9 +55,9 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   keep: ['changed', 'always', 'never'],
   terminal: ['none', 'tmux'],
 }
-/** The fields of an agent beside its profile, prompt and model. */
-export const furtherFields = [...Object.keys(choices), 'ref', 'setup']
-const fields = ['profile', 'prompt', 'promptFile', 'model', ...furtherFields]
+/** The fields of an agent beside its profile and prompt. */
+export const furtherFields = ['promptFile', 'model', ...Object.keys(choices), 'ref', 'setup']
+const fields = ['profile', 'prompt', ...furtherFields]
 /** A reference to a secret that was written into the text. */
 const secretInText = /\{\s*["']?secret["']?\s*:/
 

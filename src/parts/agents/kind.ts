@@ -19,18 +19,11 @@ import type { KnownProfile } from './profiles.ts'
 const form = z.strictObject({
   agent: z
     .looseObject({
-      profile: z
-        .string()
-        .min(1)
-        .describe(
-          'How the agent is called and read: claude, codex, gemini, opencode, aider, script, or one of your own.',
-        ),
-      prompt: z.string().min(1).describe('What it is to do, of at most 64 KB.').optional(),
-      promptFile: z.string().min(1).describe('A file with the prompt, read when a run starts.').optional(),
-      model: z.string().min(1).describe('The model it uses. Default: its own choice.').optional(),
+      profile: z.string().min(1).describe('Such as claude or codex.'),
+      prompt: z.string().min(1).describe('At most 64 KB.').optional(),
     })
     .describe(`A prompt for an agent. Also ${furtherFields.join(', ')}.`),
-  cwd: z.string().min(1).describe('The folder it runs in. Default: that of the profile, or of the worker.').optional(),
+  cwd: z.string().min(1).describe('The folder it runs in.').optional(),
   env: commandKind.form.shape.env as z.ZodType,
 })
 

@@ -3,7 +3,7 @@ import type { Policy } from '../../core/queue/policy.ts'
 import { anyBegins, holdOn, laneIsOpen, queueHold } from '../holds/hold-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../port.ts'
 import { readPolicy } from '../queues/queue-row.ts'
-import { type CapabilityLists, needServed } from '../runs/lane-row.ts'
+import { type CapabilityLists, servedNeeds } from '../runs/lane-row.ts'
 import { allLast, clockOr, dialects, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
@@ -32,8 +32,7 @@ const leaseHead = dialects('lease at once', {
           and coalesce(c.now < (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id), true)) q),
     head as materialized (
       select r.place, ${columnsOf('ready', 'r')}, ${definitionColumns} from (
-        select r.place, ${columnsOf('ready', 'r')} from line join belfry.need n on n.ns = line.ns and ${needServed.postgres('$3', '$4')}
-          and ${laneIsOpen('line.now')}
+        select r.place, ${columnsOf('ready', 'r')} from line join ${servedNeeds.postgres('$3', '$4', '$1')} on ${laneIsOpen('line.now')}
         cross join lateral (
           select ctid as place, ${columnsOf('ready')} from belfry.ready where queue_id = line.id and need_id = n.id
           order by priority, enqueued_at, run_id limit line.room for update skip locked) r

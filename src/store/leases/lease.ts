@@ -10,7 +10,7 @@ import type { Lease, LeaseAnswer, LeaseRequest } from '../port.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import { admit } from '../runs/admit.ts'
 import { tryRegate } from '../runs/key-gate.ts'
-import { capabilityLists, needServed } from '../runs/lane-row.ts'
+import { capabilityLists, needServed, servedNeeds } from '../runs/lane-row.ts'
 import { stretches, takeFromAside } from '../runs/ready-aside.ts'
 import {
   ahead,
@@ -50,10 +50,10 @@ export function queueLock(name: string, others: '' | 'skip locked'): Statement {
 }
 
 const lockQueue = queueLock('lease lock queue', '')
-const surveyed = (texts: { now: string; lanes: string; isServed: string }) => `select q.id, q.policy, c.now,
+const surveyed = (texts: { now: string; lanes: string; needs: string }) => `select q.id, q.policy, c.now,
     ${reservesOf('q.ns')} as reserves, ${queueHold('c.now')} as held_by, ${anyBegins({ now: 'c.now' })} as begins,
     (select 1 from belfry.hold h where h.ns = $1 and h.scope = 'key' limit 1) as holds_keys,
-    (select ${texts.lanes} from belfry.need n where n.ns = $1 and ${texts.isServed} and ${laneIsOpen('c.now')}) as lanes,
+    (select ${texts.lanes} from ${texts.needs} where ${laneIsOpen('c.now')}) as lanes,
     (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight,
     (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id) as waiting_at
   from (select ${texts.now} as now) c cross join belfry.queue q where q.ns = $1 and q.name = $2`
@@ -61,12 +61,12 @@ const survey = dialects('lease survey', {
   sqlite: surveyed({
     now: '$5',
     lanes: 'json_group_array(n.id)',
-    isServed: needServed.sqlite('$3', '$4'),
+    needs: servedNeeds.sqlite('$3', '$4', '$1'),
   }),
   postgres: surveyed({
     now: clockOr('$5'),
     lanes: `coalesce(json_agg(n.id), '[]')::text`,
-    isServed: needServed.postgres('$3', '$4'),
+    needs: servedNeeds.postgres('$3', '$4', '$1'),
   }),
 })
 /** Asked only of a held queue: the lanes of runs that a person forced, where nothing but closed calendars holds it. */

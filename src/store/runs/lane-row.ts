@@ -89,6 +89,27 @@ export const needServed = {
       or n.kind || '/' || n.name in (select json_array_elements_text(${lanes}::json)))`,
 }
 
+/**
+ * The needs `n` of a namespace that the caller can execute, found by the index on kind and name: a store may have a lane for each
+ * session that ever got a message, and a lease must not read through them.
+ */
+export const servedNeeds = {
+  sqlite: (kinds: string, lanes: string, ns: string) =>
+    `(select ${columns} from json_each(${kinds}) v cross join belfry.need n on n.ns = ${ns} and n.kind = v.value
+      union all select ${columns} from json_each(${lanes}) v cross join belfry.need n on n.ns = ${ns}
+        and n.kind = substr(v.value, 1, instr(v.value, '/') - 1) and n.name = substr(v.value, instr(v.value, '/') + 1)) n`,
+  postgres: (kinds: string, lanes: string, ns: string) =>
+    `(select ${columns} from json_array_elements_text(${kinds}::json) v (value)
+      ${byIndex(`n.ns = ${ns} and n.kind = v.value`)}
+      union all select ${columns} from json_array_elements_text(${lanes}::json) v (value)
+      ${byIndex(`n.ns = ${ns} and n.kind = split_part(v.value, '/', 1) and n.name = substr(v.value, strpos(v.value, '/') + 1)`)}) n`,
+}
+
+/** By the index, whatever PostgreSQL guesses about the length of a JSON list. */
+function byIndex(where: string): string {
+  return `cross join lateral (select ${columns} from belfry.need n where ${where} offset 0) n`
+}
+
 /** What a caller can execute, as two JSON lists for a statement. */
 export interface CapabilityLists {
   /** Kinds taken whole. */
@@ -100,7 +121,9 @@ export interface CapabilityLists {
 /** The lane of runs without a target has no kind that could be named: only a host has it. */
 export function capabilityLists(can: Capabilities): CapabilityLists {
   const lanes = lanesOf(can).filter(({ kind, name }) => kind !== hostKind && canBeName(kind) && canBeName(name ?? kind))
-  const whole = lanes.filter(({ name }) => name === undefined).map(laneText)
-  const named = lanes.filter(({ name }) => name !== undefined).map(laneText)
-  return { kinds: JSON.stringify(can.host === true ? [...whole, hostKind] : whole), lanes: JSON.stringify(named) }
+  const whole = new Set(lanes.filter(({ name }) => name === undefined).map(laneText))
+  // A lane of a kind that is taken whole would be found twice.
+  const named = new Set(lanes.filter(({ kind, name }) => name !== undefined && !whole.has(kind)).map(laneText))
+  if (can.host === true) whole.add(hostKind)
+  return { kinds: JSON.stringify([...whole]), lanes: JSON.stringify([...named]) }
 }

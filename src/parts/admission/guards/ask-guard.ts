@@ -4,15 +4,21 @@ import { type GuardAnswer, guardAnswer } from '../../../core/run/guard.ts'
 import type { Target } from '../../../core/target.ts'
 import { attemptName, type EngineContext } from '../../../engine/engine-context.ts'
 import { executeTarget } from '../../../engine/execute-target.ts'
-import type { Begin } from '../../../engine/part.ts'
+import type { Begin, Judged } from '../../../engine/part.ts'
 import type { Lease } from '../../../store/port.ts'
 import { type Guard, targetOfGuard } from './guard-field.ts'
 
 const timeoutMs = 10_000
+/** A check may run tests. */
+const checkMs = 600_000
 const keptBytesMax = 1_024
 
 /** The guards among the options of a run. `until` comes from its schedule. */
-export function guardsOf({ options }: Lease): { readonly when?: Guard; readonly until?: Guard } {
+export function guardsOf({ options }: Lease): {
+  readonly when?: Guard
+  readonly until?: Guard
+  readonly check?: Guard
+} {
   return options
 }
 
@@ -37,14 +43,30 @@ export async function askUntil(lease: Lease, context: EngineContext, signal: Abo
   return says === 'yes' ? until : undefined
 }
 
+/** Asks about the result of a target that succeeded. Its no is the failure of the attempt, and so is a check that cannot tell. */
+export async function askCheck(
+  lease: Lease,
+  context: EngineContext,
+  signal: AbortSignal,
+  { result = null }: { readonly result?: unknown },
+): Promise<Judged | null> {
+  const { check } = guardsOf(lease)
+  if (check === undefined) return null
+  const { says, why } = await ask('check', check, { lease, context, signal, payload: result })
+  return says === 'yes' ? null : { fail: `check ${says === 'no' ? 'says no' : 'failed'}: ${why}` }
+}
+
 interface Asking {
   readonly lease: Lease
   readonly context: EngineContext
   readonly signal: AbortSignal
+  /** What the guard reads. */
+  readonly payload?: unknown
 }
 
-async function ask(name: 'when' | 'until', guard: Guard, { lease, context, signal }: Asking): Promise<GuardAnswer> {
-  const limits = { timeoutMs, outputLengthMax: keptBytesMax, signal }
+async function ask(name: 'when' | 'until' | 'check', guard: Guard, asking: Asking): Promise<GuardAnswer> {
+  const { lease, context, signal, payload } = asking
+  const limits = { timeoutMs: name === 'check' ? checkMs : timeoutMs, outputLengthMax: keptBytesMax, signal, payload }
   const { facts, output } = await executeTarget(context, lease, executedOf(guard, lease), limits)
   const { says, why } = guardAnswer({ facts, expect: guard.expect })
   const lines = linesOf(output === '' ? (facts.text ?? '') : output)

@@ -20,9 +20,11 @@ declare module '../../../core/added.ts' {
   interface AddedToSchedule {
     readonly when: AddedType<Guard, GuardInput>
     readonly until: AddedType<Guard, GuardInput>
+    readonly check: AddedType<Guard, GuardInput>
   }
   interface AddedToRun {
     readonly when: AddedType<Guard, GuardInput>
+    readonly check: AddedType<Guard, GuardInput>
   }
   interface CopiedToRun {
     readonly until: AddedType<Guard>
@@ -68,6 +70,12 @@ export const until: AddedField = {
   isCopied: true,
 }
 
+/** Whether a success is one. */
+export const check = guardField(
+  'Reads the result; a no fails it.',
+  'succeeds only when a check of its result says yes:',
+)
+
 /** Reads a guard, and reports everything that is wrong with it. */
 function readGuard(value: unknown, { problems, ...place }: AddedFieldContext): Guard | undefined {
   const { expect, ...given } = isRecord(value) ? value : {}
@@ -77,8 +85,9 @@ function readGuard(value: unknown, { problems, ...place }: AddedFieldContext): G
     for (const problem of expectationProblems(expect, kind)) {
       problems.push({ ...problem, field: `${place.field}.${problem.field}` })
     }
-    if (isRecord(expect) && expect.noop !== undefined) {
-      const field = `${place.field}.expect.noop`
+    for (const rule of ['noop', 'usage', 'anomaly']) {
+      if (!isRecord(expect) || expect[rule] === undefined) continue
+      const field = `${place.field}.expect.${rule}`
       problems.push({ field, problem: 'means nothing for a guard', expected: 'leave it out' })
     }
   }

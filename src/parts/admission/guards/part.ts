@@ -1,7 +1,7 @@
 import type { Part } from '../../../part.ts'
-import { askUntil, askWhen, guardsOf } from './ask-guard.ts'
+import { askCheck, askUntil, askWhen, guardsOf } from './ask-guard.ts'
 import { finishByUntil } from './finish-by-until.ts'
-import { until, when } from './guard-field.ts'
+import { check, until, when } from './guard-field.ts'
 
 declare module '../../../engine/events.ts' {
   interface EngineEvents {
@@ -10,12 +10,14 @@ declare module '../../../engine/events.ts' {
   }
 }
 
-/** Guards: targets that a worker asks under the lease whether a run may start, and whether a schedule is to end. */
+/** Guards: targets that a worker asks under the lease whether a run may start, whether its result is good, and whether its schedule is to end. */
 export const guards = {
   name: 'guards',
-  fields: { schedule: { when, until }, run: { when } },
+  fields: { schedule: { when, until, check }, run: { when, check } },
   concerns: (lease) => guardsOf(lease).when !== undefined,
   begins: askWhen,
+  judgesFor: (lease) => guardsOf(lease).check !== undefined,
+  judges: askCheck,
   concludesFor: (lease) => lease.scheduleId !== null && guardsOf(lease).until !== undefined,
   concludes: askUntil,
   ended: finishByUntil,

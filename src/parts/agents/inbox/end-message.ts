@@ -11,9 +11,9 @@ import { liveMs, workingMs } from './inbox-queue.ts'
 /** Only the holder knows the claim. The row proves later that this caller took the message, when the lease is over. */
 const keepTaker = both(
   'inbox keep taker',
-  `insert into belfry.inbox_message (run_id, ns, session, fence, claim_id, done_at)
+  ({ join }) => `insert into belfry.inbox_message (run_id, ns, session, fence, claim_id, done_at)
     select l.run_id, l.ns, s.id, l.fence, l.claim_id, $5 from belfry.lease l
-      join belfry.run r on r.id = l.run_id join belfry.need n on n.id = r.need_id
+      ${join.inner('run r', 'r.id = l.run_id')} join belfry.need n on n.id = r.need_id
       left join belfry.agent_session s on s.ns = l.ns and s.run_id = l.run_id and s.fence = l.fence
     where l.run_id = $1 and l.fence = $2 and l.claim_id = $3 and l.ns = $4 and n.kind = 'inbox'
     on conflict (run_id) do update set session = excluded.session, fence = excluded.fence,

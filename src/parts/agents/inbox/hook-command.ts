@@ -1,5 +1,4 @@
 import { text } from 'node:stream/consumers'
-import { pause } from '../../../core/clock.ts'
 import { parseDuration } from '../../../core/duration.ts'
 import { BelfryError } from '../../../core/error.ts'
 import { isRecord } from '../../../core/json/record.ts'
@@ -8,7 +7,6 @@ import { destinationOf, openFor } from '../../../doors/cli/session/open-session.
 import type { Session, World } from '../../../doors/cli/world.ts'
 import { waitMsMax } from '../../../operations/input/wait-input.ts'
 import { ack } from './end-verbs.ts'
-import { heldPauseMs } from './inbox-queue.ts'
 import type { Message } from './message-answer.ts'
 import { next } from './next-message.ts'
 
@@ -73,9 +71,8 @@ async function nextOf(
 ): Promise<Message | null> {
   for (;;) {
     const leftMs = until === null ? 0 : Math.min(waitMsMax, Math.floor(until - clock.monotonic()))
-    const { message, unacknowledged } = await opened.call(next, { ...asked, ...(leftMs > 0 && { waitMs: leftMs }) })
+    const { message } = await opened.call(next, { ...asked, ...(leftMs > 0 && { waitMs: leftMs }) })
     if (message !== null || leftMs <= 0) return message
-    if (unacknowledged !== null) await pause(clock, Math.min(heldPauseMs, leftMs))
   }
 }
 

@@ -11,9 +11,6 @@ export const inboxPolicy: Policy = Object.freeze({
   backoffBaseMs: 0,
 })
 
-/** How long a waiting process rests when another one of its session holds a message. */
-export const heldPauseMs = 2_000
-
 /** A session that has not asked for this long is gone. */
 export const liveMs = 600_000
 /** A session that works on a message cannot ask, so it counts as live for longer. */

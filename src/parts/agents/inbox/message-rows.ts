@@ -10,8 +10,8 @@ const findMessages = both(
 )
 const findSessions = both(
   'inbox find sessions',
-  `select s.id, s.project, s.seen_at, s.live_until, l.run_id from belfry.agent_session s
-    left join belfry.lease l on l.run_id = s.run_id and l.fence = s.fence
+  ({ join }) => `select s.id, s.project, s.seen_at, s.live_until, l.run_id from belfry.agent_session s
+    ${join.left('lease l', 'l.run_id = s.run_id and l.fence = s.fence')}
     where s.ns = $1 and s.live_until > $2 and s.id > $3 order by s.id limit $4`,
 )
 const sweepRows = both(

@@ -1,8 +1,7 @@
-import { pause, systemClock } from '../../../core/clock.ts'
+import { systemClock } from '../../../core/clock.ts'
 import type { Verbs } from '../../../operations/bind.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import type { ComposedMethod } from '../../../operations/noun.ts'
-import { heldPauseMs } from './inbox-queue.ts'
 import type { inboxOperations } from './inbox-verbs.ts'
 import type { Message } from './message-answer.ts'
 
@@ -45,7 +44,6 @@ async function* streamed(
     const answer = await untilAborted(verbs.next(asked, onlyGiven({ signal })), signal)
     if (answer === null) return
     named = answer.session
-    if (answer.unacknowledged !== null) await pause(systemClock, heldPauseMs)
     if (answer.message === null) continue
     const held = new HeldMessage(verbs, answer.message.id)
     try {

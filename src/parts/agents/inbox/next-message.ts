@@ -130,8 +130,7 @@ async function awaited(
     return answer
   }
   const wanted = { queue: inboxQueue, can: sessionCan(asking) }
-  // A session that holds a message gets no other, however long it waits: it must acknowledge that one.
-  const isServed = ({ message, unacknowledged: held }: NextMessage) => message !== null || held !== null
+  const isServed = ({ message }: NextMessage) => message !== null
   try {
     return await waits.beside(LeaseWaits).wait(wanted, { ask, isServed, waitMs, signal })
   } finally {

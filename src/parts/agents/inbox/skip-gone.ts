@@ -15,14 +15,14 @@ import { inboxQueue, liveMs } from './inbox-queue.ts'
  */
 const findAbandoned = both(
   'inbox find abandoned',
-  `select r.run_id from belfry.queue q
+  ({ join }) => `select r.run_id from belfry.queue q
     join belfry.need n on n.ns = q.ns and n.kind = 'inbox' and n.name like 'session:%'
-    join belfry.ready r on r.queue_id = q.id and r.need_id = n.id
-    join belfry.run d on d.id = r.run_id
+    ${join.inner('ready r', 'r.queue_id = q.id and r.need_id = n.id')}
+    ${join.inner('run d', 'd.id = r.run_id')}
     left join belfry.agent_session s on s.ns = n.ns and s.id = substr(n.name, 9)
     where q.ns = $1 and q.name = $2 and r.enqueued_at <= $3 and coalesce(d.not_before, 0) <= $3
       and coalesce(s.live_until, 0) <= $4
-      and not exists (select 1 from belfry.lease l where l.run_id = s.run_id and l.fence = s.fence) order by r.run_id limit $5`,
+      and (select 1 from belfry.lease l where l.run_id = s.run_id and l.fence = s.fence) is null order by r.run_id limit $5`,
 )
 
 /** Ends messages for sessions that are gone as skipped; returns how many. */

@@ -9,11 +9,12 @@ const answerBytesMax = 8 * 1024
 /** How many runs back it looks for one that completed. */
 const runsBackMax = 100
 
+// The end is compared through coalesce, so that PostgreSQL goes to the attempts of these runs and not through all that ended.
 const find = both(
   'tasks find run before',
   `select r.body, g.profile, g.session_id from
     (select id from belfry.run where ns = $1 and schedule_id = $2 and id < $3 order by id desc limit ${runsBackMax}) d
-    join belfry.attempt a on a.run_id = d.id and a.ends = 'completed'
+    join belfry.attempt a on a.run_id = d.id and coalesce(a.ends, '') = 'completed'
     left join belfry.result r on r.run_id = d.id
     left join belfry.agent_attempt g on g.run_id = d.id and g.fence = a.fence
     order by d.id desc limit 1`,

@@ -26,7 +26,6 @@ const screenSeen = z.strictObject({
 export const screen = operation({
   ...common,
   verb: 'screen',
-  method: 'GET',
   effect: 'read',
   scope: 'read',
   says: 'Show the last 200 lines of the terminal that an agent runs in.',

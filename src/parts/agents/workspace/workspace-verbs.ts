@@ -33,6 +33,7 @@ const shown: Listing<readonly WorkspaceLine[], WorkspaceLine> = {
     ['MACHINE', 'machine', 'text'],
     ['PATH', 'path', 'text'],
   ],
+  none: () => 'No worktrees.',
   below: (_, { command }) => `remove those without changes: ${command('workspace', 'prune')}`,
 }
 
