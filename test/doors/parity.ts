@@ -102,10 +102,19 @@ function isOfDatabase({ noun, verb }: AnyOperation): boolean {
 }
 
 function expectAlike(operation: AnyOperation, said: ReadonlyMap<string, Said>): void {
+  const shown = operation.noun === 'task' ? withoutDrawn : (each: unknown) => each
   for (const database of databases) {
     const first = said.get(`library on ${isOfDatabase(operation) ? database : 'SQLite'}`)
-    for (const [place, each] of said) if (place.endsWith(database)) expect(each, place).toEqual(first)
+    for (const [place, each] of said) {
+      if (place.endsWith(database)) expect(shown(each), place).toEqual(shown(first))
+    }
   }
+}
+
+/** The id of a task is drawn, and doors that share a desk have drawn before. Its spread follows from it. */
+function withoutDrawn(said: unknown): unknown {
+  const text = JSON.stringify(said ?? null, (key, value) => (/^(nextDueAt|dueAt)$/.test(key) ? null : value))
+  return JSON.parse(text.replace(/\b[0-9a-f]{8}\b/g, '<drawn>'))
 }
 
 /** Tells of every verb of these nouns that it is the same everywhere. Several files share the work. */
