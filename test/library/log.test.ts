@@ -54,6 +54,7 @@ const samples: Omit<EngineEvents, 'note.found'> = {
   'clock.held': { behindMs: 60_000 },
   'config.applied': { file: 'h:/f', source: 'ops', answer: 'applied', created: 1, updated: 2, deleted: 3 },
   'config.refused': { file: 'h:/f', error },
+  'run.used': { ...attempt, kind: 'agent', name: 'claude', usage: { tokensIn: 5, tokensOut: 3 } },
   'run.unusual': { ...attempt, scheduleId: 's-11', unusual: ['tokens: 9000, and usually 1000'] },
   'guard.failed': { ...attempt, guard: 'until', reason: 'exit code 2' },
   'door.failed': { error },
