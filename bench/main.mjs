@@ -37,6 +37,7 @@ const measures = [
   'admission',
   'switches',
   'inbox',
+  'agents',
 ]
 const resultsFile = fileURLToPath(new URL('results.json', import.meta.url))
 

@@ -22,6 +22,7 @@ export function sectionsOf(results) {
     admission,
     switches,
     inbox,
+    agents,
   }
   const sections = Object.entries(told)
     .filter(([name]) => results.measures[name] !== undefined)
@@ -240,6 +241,20 @@ function admission({ rows }) {
     text: 'How often a second it is answered when calendars open next, and when a schedule runs next that follows them, on one core.',
     columns: ['', 'answers/s'],
     rows: rows.map(({ setting, perSecond }) => [setting, shown(perSecond)]),
+  }
+}
+
+function agents({ attempts, megabytes, rows }) {
+  return {
+    title: 'Agents',
+    text: `An attempt of an agent beside one of a command that runs the same program, a shell that prints two lines, from \`enqueue\` to the end of the run, in ms: medians of ${attempts} of each, by turns on one store. And how fast a transcript of ${megabytes} MB is read on one core, in MB/s.`,
+    columns: ['', 'command ms', 'agent ms', 'ratio', 'of each round', 'read MB/s'],
+    rows: rows.map((row) => {
+      const each = row.rounds.map(({ ratio }) => ratio)
+      const spread = `${shown(Math.min(...each))} – ${shown(Math.max(...each))}`
+      const { database, commandMs, agentMs, ratio, readMegabytes } = row
+      return [databases[database], shown(commandMs), shown(agentMs), times(ratio), spread, shown(readMegabytes)]
+    }),
   }
 }
 

@@ -13,6 +13,7 @@ export function targetsOf(results) {
     calendarTargets,
     switchTargets,
     inboxTargets,
+    agentTargets,
   ].flatMap((tell) => tell(results))
 }
 
@@ -164,6 +165,14 @@ function inboxTargets({ measures: { inbox } }) {
   return (inbox?.rows ?? []).map((row) =>
     atMost(`\`inbox next\` to \`sched lease\`, ${databases[row.database]}`, row.ratio, 1.5, '×'),
   )
+}
+
+/** Likewise. */
+function agentTargets({ measures: { agents } }) {
+  return (agents?.rows ?? []).flatMap((row) => [
+    atMost(`an attempt of an agent to one of a command, ${databases[row.database]}`, row.ratio, 2, '×'),
+    atLeast(`a transcript is read, ${databases[row.database]}`, row.readMegabytes, 50, 'MB/s'),
+  ])
 }
 
 /** Likewise. */

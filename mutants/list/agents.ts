@@ -133,4 +133,40 @@ export const agents: readonly Mutant[] = [
     edits: [['findAbandoned', 'l.fence = s.fence) is null', 'l.fence = s.fence and 1 = 0) is null']],
     suites: [inboxRules],
   },
+  {
+    id: 'agents-share-a-checkout',
+    hazard: 'Two agents work in one checkout at once, and overwrite each other.',
+    edits: [
+      [
+        'reserveCheckout',
+        "if (path === null || !path.startsWith('/')) return { go: true }",
+        'if (path !== undefined) return { go: true }',
+      ],
+    ],
+    suites: ['test/parts/agents/workspace.test.ts'],
+  },
+  {
+    id: 'worktree-with-changes-is-removed',
+    hazard: 'The work of an agent is deleted with its worktree.',
+    edits: [['isWorkspaceKept', '(hasChanges || end === ', '(end === ']],
+    suites: ['test/core/agent/workspace-kept.test.ts', 'test/parts/agents/workspace.test.ts'],
+  },
+  {
+    id: 'prompt-runs-as-a-command',
+    hazard: 'A prompt is run by the shell that starts an agent in a terminal.',
+    edits: [['writeStart', "argv.map(quoted).join(' ')", "argv.join(' ')"]],
+    suites: ['test/parts/agents/terminal.test.ts'],
+  },
+  {
+    id: 'terminal-without-tether',
+    hazard: 'An agent in a terminal outlives its worker.',
+    edits: [['startInTerminal', 'await tether.hold(pid).catch(', 'await Promise.resolve().catch(']],
+    suites: ['test/e2e/agents.test.ts'],
+  },
+  {
+    id: 'check-says-nothing',
+    hazard: 'A run whose result failed its check counts as a success.',
+    edits: [['askCheck', "return says === 'yes' ? null", "return says !== 'failed' ? null"]],
+    suites: ['test/parts/agents/judged.test.ts'],
+  },
 ]

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { RunStatus } from '../core/run/run-state.ts'
+import type { Usage } from '../core/run/usage.ts'
 
 /** One attempt, as every event about it names it. */
 export interface AttemptName {
@@ -55,6 +56,8 @@ export interface KernelEvents {
   'run.skipped': RunEnded
   /** An attempt has ended and another follows. */
   'run.retrying': RunEnded
+  /** What an ended attempt reported as used. */
+  'run.used': AttemptName & { readonly kind: string; readonly name: string; readonly usage: Usage }
   /** This worker no longer holds the run, and stopped executing it. */
   'run.lease-lost': AttemptName & { readonly because: 'taken-back' | 'not-renewed' }
   /** The commit of its end failed with an unknown result, and retention removed the run before its end could be read. */

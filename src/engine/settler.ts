@@ -1,6 +1,7 @@
 import { BelfryError } from '../core/error.ts'
 import { reasonText } from '../core/reason-text.ts'
 import type { RunStatus } from '../core/run/run-state.ts'
+import { needOf } from '../core/target.ts'
 import type { AttemptEnd, Settled } from '../store/port.ts'
 import { findRun } from '../store/reads/find-run.ts'
 import { listAttempts } from '../store/reads/list-attempts.ts'
@@ -169,10 +170,20 @@ export class Settler {
     }
   }
 
-  #tell({ holding, durationMs }: Finished, status: RunStatus, reason: string, nextEligibleAt?: number): void {
+  #tell(
+    { holding, durationMs, end: { usage } }: Finished,
+    status: RunStatus,
+    reason: string,
+    nextEligibleAt?: number,
+  ): void {
     const { runId, fence, queue, scheduleId } = holding.lease
     const ended: RunEnded = { runId, fence, queue, scheduleId, status, reason, durationMs }
-    this.#context.events.tell(eventOfEnd(status), nextEligibleAt === undefined ? ended : { ...ended, nextEligibleAt })
+    const { events } = this.#context
+    events.tell(eventOfEnd(status), nextEligibleAt === undefined ? ended : { ...ended, nextEligibleAt })
+    if (usage === undefined) return
+    const need = needOf(holding.lease.target)
+    const { kind = '', name = '' } = ('need' in need ? need.need : null) ?? {}
+    events.tell('run.used', { ...attemptName(holding.lease), kind, name, usage })
   }
 
   /** Only `stop` waits for it: it may take long, and the next ends must not wait. */

@@ -47,6 +47,11 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   'run.parked': { level: 'error', say: (event) => `${of(event)} is parked until it is reset, ${after(event)}.` },
   'run.cancelled': { level: 'info', say: (event) => `${of(event)} was cancelled ${after(event)}.` },
   'run.skipped': { level: 'info', say: (event) => `${of(event)} was skipped: ${event.reason}.` },
+  'run.used': {
+    level: 'debug',
+    say: ({ runId, fence, kind, name, usage: { tokensIn = 0, tokensOut = 0 } }) =>
+      `Run ${runId}, attempt ${fence}, of ${kind} ${name} used ${tokensIn} tokens in and ${tokensOut} out.`,
+  },
   'run.retrying': {
     level: 'warn',
     say: (event) =>

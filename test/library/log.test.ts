@@ -19,6 +19,7 @@ const samples: Omit<EngineEvents, 'note.found'> = {
   'run.cancelled': { ...ended, status: 'cancelled' },
   'run.skipped': { ...ended, status: 'skipped' },
   'run.retrying': { ...ended, status: 'ready', nextEligibleAt: 1_767_603_600_000 },
+  'run.used': { ...attempt, kind: 'agent', name: 'claude', usage: { tokensIn: 5, tokensOut: 3 } },
   'run.lease-lost': { ...attempt, because: 'taken-back' },
   'run.forgotten': attempt,
   'run.unsettled': { ...attempt, error },

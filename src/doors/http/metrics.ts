@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Events } from '../../engine/events.ts'
+import type { EngineEvents, Events } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { listQueues } from '../../store/reads/find-queue.ts'
 import { queueStats } from '../../store/reads/queue-stats.ts'
@@ -9,6 +9,7 @@ import { scheduleFigures } from './schedule-figures.ts'
 
 const lateness = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 3_600]
 const queuesMax = 200
+type Used = EngineEvents['run.used']
 const atLeast = 'a lower bound where belfry_queue_figures_are_at_least is 1.'
 
 /** Metrics for Prometheus. Queue sizes are read from the store at each scrape, so every process reports the same; events are counted by the worker that causes them, so a fleet adds up. */
@@ -93,6 +94,15 @@ export class Metrics {
       'Leases of other workers that this worker reclaimed.',
       ['because'],
     )
+    const used = ['kind', 'name'] as const
+    const tokens = this.#counter('belfry_tokens_total', 'Tokens that attempts of this worker reported.', [
+      ...used,
+      'of',
+    ])
+    const cost = this.#counter('belfry_cost_total', 'Money that attempts of this worker reported.', [
+      ...used,
+      'currency',
+    ])
     const hear = <Name extends Parameters<Events['on']>[0]>(name: Name, heard: (event: never) => void) => {
       events.on(name, heard as never)
       this.#forget.push(() => events.off(name, heard as never))
@@ -104,6 +114,12 @@ export class Metrics {
       hear(`run.${status}`, ({ queue }: { queue: string }) => ended.inc({ queue, status }))
     }
     hear('run.retrying', ({ queue }: { queue: string }) => retries.inc({ queue }))
+    hear('run.used', ({ kind, name, usage: { tokensIn, tokensOut, tokensCached, money } }: Used) => {
+      for (const [of, count] of Object.entries({ in: tokensIn, out: tokensOut, cached: tokensCached })) {
+        if (count !== undefined) tokens.inc({ kind, name, of }, count)
+      }
+      if (money !== undefined) cost.inc({ kind, name, currency: money.currency }, money.amount / 1_000_000)
+    })
     hear('run.lease-lost', ({ because }: { because: string }) => lost.inc({ because }))
     hear('run.reclaimed', ({ because }: { because: string }) => reclaimed.inc({ because }))
     hear('schedule.skipped', ({ reason, count }: { reason: string; count: number }) => skipped.inc({ reason }, count))

@@ -87,8 +87,15 @@ describe('beside the verbs', () => {
       ...{ runId: 'r-1', fence: 1, queue: 'default', scheduleId: null },
       ...{ status: 'completed', reason: 'success', durationMs: 1 },
     })
+    porch().desk.events.tell('run.used', {
+      ...{ runId: 'r-1', fence: 1, queue: 'default', scheduleId: null, kind: 'agent', name: 'claude' },
+      usage: { tokensIn: 1_500, tokensOut: 380, money: { amount: 31_207, currency: 'USD' } },
+    })
     porch().desk.clock.advance(3_000)
     const text = await (await porch().ask('/metrics', { as: 'read' })).text()
+    expect(text).toContain('belfry_tokens_total{kind="agent",name="claude",of="in"} 1500')
+    expect(text).toContain('belfry_cost_total{kind="agent",name="claude",currency="USD"} 0.031207')
+    expect(text).not.toContain('of="cached"')
     expect(text).toContain('belfry_runs{queue="default",state="ready"} 2')
     expect(text).toContain('belfry_queue_oldest_seconds{queue="default"} 3')
     expect(text).toContain('belfry_runs_ended_total{queue="default",status="completed"} 1')

@@ -22,8 +22,11 @@ const failed = (reason: RegExp) => ({ end: { status: 'failed', reason: expect.st
 describe('a prompt for an agent', () => {
   it('is answered: the text is the result, and session, model, tokens and cost stay with the attempt', async () => {
     const scene = await playAgents()
+    const used: unknown[] = []
+    scene.belfry.on('run.used', (event) => used.push(event))
     const { run, output, attempts } = await played(scene, scene.target('claude'))
     expect(run).toMatchObject(answer)
+    expect(used).toMatchObject([{ runId: run.id, kind: 'agent', name: 'claude', usage: { tokensIn: 1_500 } }])
     expect(run.result?.value).toMatchObject({ profile: 'claude', model: 'claude-opus-4-5', turns: 3, exitCode: 0 })
     expect(output).toBe('I look at the deploy.\n→ Bash\nThe deploy is healthy.\n')
     const [started] = scene.starts()
