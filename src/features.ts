@@ -40,14 +40,16 @@ export function leftOutBy(feature: Feature): string {
 
 /** The refusal of something unknown, if it belongs to a feature that is left out: `routine list`, `importCrontab`. */
 export function refusalOfLeftOut(asked: string): BelfryError | null {
+  const { leftOut, from } = inForce()
+  if (leftOut.length === 0) return null
   const words = asked
     .replace(/[A-Z]/g, ' $&')
     .toLowerCase()
     .split(/[^a-z]+/)
-  const feature = inForce().leftOut.find((each) => wordsOf(each).some((word) => words.includes(word)))
+  const feature = leftOut.find((each) => wordsOf(each).some((word) => words.includes(word)))
   if (feature === undefined) return null
   return new BelfryError('not-allowed', `The feature ${feature} ${leftOutBy(feature)}.`, {
-    hint: `Start this process without -${feature} in ${inForce().from}.`,
+    hint: `Start this process without -${feature} in ${from}.`,
     details: { feature },
   })
 }

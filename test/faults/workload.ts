@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { BelfryError } from '../../src/core/error.ts'
 import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import { putAccount } from '../../src/parts/admission/accounts/write-account.ts'
 import { createTask } from '../../src/parts/agents/tasks/put-task.ts'
@@ -129,29 +130,29 @@ export class Workload {
     await this.#store.do(putAccount, accountName, { maxConcurrent: accountMost }, { actor })
     for (const { count, promises, spec } of hasSchedules ? kinds : []) {
       for (let number = 0; number < count; number++) {
-        const whole = {
-          ...spec,
-          name: `${promises} ${this.#placed.length}`,
-          startAt: Math.ceil(Date.now() / secondMs + leadSeconds) * secondMs,
-          target: { handler: 'work' },
-          payload: { ms: spec.queue === 'narrow' ? narrowMs : 20 },
-        }
-        await this.#store.do(putSchedule, whole, { mode: 'create', actor })
-        this.#placed.push({ spec: whole, promises })
+        const name = `${promises} ${this.#placed.length}`
+        const payload = { ms: spec.queue === 'narrow' ? narrowMs : 20 }
+        const placed = await inTime(leadSeconds, async (startAt) => {
+          const whole = { ...spec, name, startAt, target: { handler: 'work' }, payload }
+          await this.#store.do(before(startAt, (context) => putSchedule(context, whole, { mode: 'create', actor })))
+          return whole
+        })
+        this.#placed.push({ spec: placed, promises })
       }
     }
   }
 
   /** Makes more tasks of one project than it may have, all at once, and answers how many were made. */
   async placeTasks(asked: number): Promise<number> {
-    const startAt = Math.ceil(Date.now() / secondMs + leadSeconds) * secondMs
     const facts = { author: 'faults', by: 'agent', project: '/srv/app' } as const
     const making = Array.from({ length: asked }, async (_, number) => {
       const { promises, spec } = taskKinds[number % taskKinds.length] as (typeof taskKinds)[number]
       const ids = [randomBytes(4).toString('hex')]
       const work = { target: { handler: 'work' }, payload: { ms: 20 }, spread: 'settings', queue: 'work' } as const
-      const task = { spec: { ...spec, ...work, startAt }, facts, asked: number, ids }
-      const made = await this.#store.do(createTask, task, { actor })
+      const made = await inTime(leadSeconds, (startAt) => {
+        const task = { spec: { ...spec, ...work, startAt }, facts, asked: number, ids }
+        return this.#store.do(before(startAt, (context) => createTask(context, task, { actor })))
+      })
       return { made, promises }
     })
     const made = (await Promise.allSettled(making)).flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
@@ -172,26 +173,36 @@ export class Workload {
     return new Map(ended)
   }
 
-  /** On a busy machine the edit itself may take so long that an instant after the end has fired before it. */
-  async #endOne(spec: Placed['spec']): Promise<number> {
-    for (let seconds = 2; ; seconds *= 2) {
-      const endAt = (Math.ceil(Math.max(Date.now(), spec.startAt) / secondMs) + seconds + 0.5) * secondMs
-      try {
-        await this.#store.do(endInTime, { ...spec, endAt })
-        return endAt
-      } catch (error) {
-        if (!(error instanceof TooLate) || seconds > 60) throw error
-      }
-    }
+  #endOne(spec: Placed['spec']): Promise<number> {
+    return inTime(2, async (at) => {
+      const endAt = Math.max(at, spec.startAt + 2 * secondMs) + secondMs / 2
+      await this.#store.do(before(endAt, (context) => putSchedule(context, { ...spec, endAt }, { mode: 'put', actor })))
+      return endAt
+    })
   }
 }
 
 class TooLate extends Error {}
 
-/** Lets a schedule end, unless the end has passed by now: then nothing is changed. */
-function* endInTime(context: StoreContext, spec: Placed['spec'] & { readonly endAt: number }): Step<void> {
-  yield* putSchedule(context, spec, { mode: 'put', actor })
-  if ((yield* clockNow()) >= spec.endAt) throw new TooLate()
+/** On a busy machine a write may take so long that the instant it is about has passed, or a lock is not had in time: it is tried again with a later one. */
+async function inTime<Result>(leastSeconds: number, write: (at: number) => Promise<Result>): Promise<Result> {
+  for (let seconds = leastSeconds; ; seconds *= 2) {
+    try {
+      return await write(Math.ceil(Date.now() / secondMs + seconds) * secondMs)
+    } catch (error) {
+      const isOfMoment = error instanceof TooLate || (error instanceof BelfryError && error.code === 'unavailable')
+      if (!isOfMoment || seconds > 60) throw error
+    }
+  }
+}
+
+/** A verb that changes nothing if the instant has passed at its end. */
+function before<Result>(at: number, verb: (context: StoreContext) => Step<Result>) {
+  return function* (context: StoreContext): Step<Result> {
+    const result = yield* verb(context)
+    if ((yield* clockNow()) >= at) throw new TooLate()
+    return result
+  }
 }
 
 function promiseOf(

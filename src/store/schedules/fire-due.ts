@@ -70,7 +70,7 @@ export function* fireDue(context: StoreContext, { limit }: { limit: number }): S
   const now = first.now as number
   const { due: read, unread } = readRows(found)
   // Looked at again in a minute, tasks that are off keep no other schedule waiting.
-  const off = read.filter(({ spec, settings }) => spec.task !== undefined && settings?.values.durable === false)
+  const off = read.filter(({ spec, settings }) => settings?.values.durable === false && spec?.task !== undefined)
   const due = read.filter((row) => !off.includes(row))
   yield* runEach(
     postpone,
