@@ -154,7 +154,7 @@ function endOf(holding: Holding, came: ExecutorAnswer, { context, ...how }: Endi
   const outcome =
     limit === undefined
       ? outcomeAfter({ came, stopped, expect, overCap: holding.overCap, ...how })
-      : deferredBy(limit, holding.account !== null, context.clock.now())
+      : deferredBy(limit, account !== undefined && holding.isWatched, context.clock.now())
   const result = ended?.result
   const end =
     result === undefined ? { runId, fence, scheduleId, outcome } : { runId, fence, scheduleId, outcome, result }
@@ -172,8 +172,8 @@ const limitUnknownMs = 60_000
  * The provider refused by its limit, through no fault of the run. The part that keeps accounts holds its account until the limit
  * opens; the run itself may go on at once with another account, and when a person unblocks this one.
  */
-function deferredBy({ resetAt, hasBegun = true }: RateLimited, hasAccount: boolean, now: number): Outcome {
-  const until = hasAccount ? now : (resetAt ?? now + limitUnknownMs)
+function deferredBy({ resetAt, hasBegun = true }: RateLimited, isOfAccount: boolean, now: number): Outcome {
+  const until = isOfAccount ? now : (resetAt ?? now + limitUnknownMs)
   return { kind: 'deferred', until, reason: 'rate-limited', hasBegun }
 }
 

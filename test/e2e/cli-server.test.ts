@@ -69,8 +69,9 @@ function alike(lines: readonly Line[]): unknown[] {
   })
 }
 
-/** It looks for a program on the caller's machine, which a server cannot do. */
-const isOfThisMachine = ({ words }: Step) => words({}).slice(0, 2).join(' ') === 'agent check'
+/** Commands about programs, terminals and folders of the caller's machine, which a server refuses. */
+const ofThisMachine = ['agent check', 'task export', 'run screen', 'run attach', 'workspace prune']
+const isOfThisMachine = ({ words }: Step) => ofThisMachine.includes(words({}).slice(0, 2).join(' '))
 
 /** What the databases do alike is told elsewhere, of every verb; here it is the way that is compared. */
 const played = {

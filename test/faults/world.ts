@@ -37,6 +37,8 @@ export interface WorldOptions {
   readonly hasSchedules: boolean
 }
 
+const places = ['ready', 'held', 'leased'] as const
+
 /** One round: a store, workers on it, what disturbs them, and what is seen of it. */
 export class World {
   readonly place: Place
@@ -176,7 +178,8 @@ export class World {
 
   async #isQuiet(): Promise<boolean> {
     return this.patiently(async () => {
-      for (const status of ['leased', 'ready', 'held'] as const) {
+      // A run may move between two looks, so that each place is looked at again after the others.
+      for (const status of [...places, ...places, ...places]) {
         const { runs, next } = await this.store.look(listRuns, { status, limit: 1 })
         if (runs.length > 0 || next !== null) return false
       }

@@ -138,7 +138,7 @@ describe('who is told', () => {
     [{ htp: {} }, 'onFailure.htp', /is not a kind of target/],
     [{ http: {} }, 'onFailure.http.url', /./],
     [{ command: [] }, 'onFailure.command', /empty list/],
-    [{ prompt: {} }, 'onFailure.prompt', /cannot execute yet/],
+    [{ prompt: {} }, 'onFailure.prompt', /not a kind of target/],
     [{ http: { url }, command: ['x'] }, 'onFailure', /has command and http/],
     [{ http: { url, body: 'x'.repeat(300_000) } }, 'onFailure', /has \d+ bytes as JSON/],
   ])('%j is refused, with the field that is wrong', async (onFailure, field, problem) => {

@@ -146,6 +146,8 @@ export function tokensOf(tokensIn: number | null | undefined, tokensOut: number 
 
 /** How long a run waits that other runs' reservations keep from starting. */
 const againMs = 30_000
+/** How long one waits that only the reset can let start, unless the budget is topped up: no hold tells when that happens. */
+const spentAgainMs = 600_000
 
 function* refused(
   context: StoreContext,
@@ -159,9 +161,7 @@ function* refused(
   const until = isPeriodic
     ? held.has(budget.id)
       ? now
-      : waitsForReset(budget.terms, state, amounts)
-        ? state.until
-        : Math.min(state.until, now + againMs)
+      : Math.min(state.until, now + (waitsForReset(budget.terms, state, amounts) ? spentAgainMs : againMs))
     : null
   return { answer: 'short', budget: budget.name, resource: short.short[0] as Resource, until }
 }

@@ -116,7 +116,10 @@ onEachDatabase('budgets', (scene) => {
     expect((await state('other'))?.reserved.runs ?? 0).toBe(0)
     expect(await holds()).toEqual([])
     await end(first)
-    expect(await reserve(second)).toMatchObject({ answer: 'short', until: midnight })
+    // Only the reset or a top-up lets it start, and no hold tells of a top-up.
+    expect(await reserve(second)).toMatchObject({ answer: 'short', until: startAt + 600_000 })
+    await scene().write((context) => topUpBudget(context, 'narrow', { amounts: { runs: 1 }, actor }))
+    expect(await reserve(second)).toMatchObject({ answer: 'reserved' })
   })
 
   it.each([
