@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { BelfryError } from '../../src/core/error.ts'
+import { isPassing } from '../../src/core/error.ts'
 import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import { putAccount } from '../../src/parts/admission/accounts/write-account.ts'
 import { createTask } from '../../src/parts/agents/tasks/put-task.ts'
@@ -116,25 +116,23 @@ export class Workload {
   /** Sets all of it up. Each schedule begins some whole seconds ahead: one that were written after its first instant would miss it. */
   async place({ hasSchedules }: { readonly hasSchedules: boolean }): Promise<void> {
     for (const { queue, most, mostPerKey } of ceilings) {
-      await this.#store.do(setQueue, queue, {
-        actor,
-        policy: {
-          maxConcurrent: most,
-          maxConcurrentPerKey: mostPerKey,
-          maxAttempts: 1_000,
-          backoffBaseMs: backoffMs,
-          backoffCapMs: backoffMs,
-        },
-      })
+      const policy = {
+        maxConcurrent: most,
+        maxConcurrentPerKey: mostPerKey,
+        maxAttempts: 1_000,
+        backoffBaseMs: backoffMs,
+        backoffCapMs: backoffMs,
+      }
+      await inTime(leadSeconds, () => this.#store.do(setQueue, queue, { actor, policy }))
     }
-    await this.#store.do(putAccount, accountName, { maxConcurrent: accountMost }, { actor })
+    await inTime(leadSeconds, () => this.#store.do(putAccount, accountName, { maxConcurrent: accountMost }, { actor }))
     for (const { count, promises, spec } of hasSchedules ? kinds : []) {
       for (let number = 0; number < count; number++) {
         const name = `${promises} ${this.#placed.length}`
         const payload = { ms: spec.queue === 'narrow' ? narrowMs : 20 }
         const placed = await inTime(leadSeconds, async (startAt) => {
           const whole = { ...spec, name, startAt, target: { handler: 'work' }, payload }
-          await this.#store.do(before(startAt, (context) => putSchedule(context, whole, { mode: 'create', actor })))
+          await this.#store.do(before(startAt, (context) => putSchedule(context, whole, { mode: 'put', actor })))
           return whole
         })
         this.#placed.push({ spec: placed, promises })
@@ -184,13 +182,13 @@ export class Workload {
 
 class TooLate extends Error {}
 
-/** On a busy machine a write may take so long that the instant it is about has passed, or a lock is not had in time: it is tried again with a later one. */
+/** On a busy machine a write may take so long that the instant it is about has passed, or the store gives up on it: it is tried again with a later one. */
 async function inTime<Result>(leastSeconds: number, write: (at: number) => Promise<Result>): Promise<Result> {
   for (let seconds = leastSeconds; ; seconds *= 2) {
     try {
       return await write(Math.ceil(Date.now() / secondMs + seconds) * secondMs)
     } catch (error) {
-      const isOfMoment = error instanceof TooLate || (error instanceof BelfryError && error.code === 'unavailable')
+      const isOfMoment = error instanceof TooLate || isPassing(error)
       if (!isOfMoment || seconds > 60) throw error
     }
   }

@@ -11,7 +11,7 @@ export const hour = 60 * minute
 export const day = 24 * hour
 
 /** A desk on each database, with the verbs of its owner. */
-export function atEachDesk(title: string, tell: (desk: () => Desk) => void): void {
+export function atEachDesk(title: string, tell: (desk: () => Desk, kind: 'SQLite' | 'PostgreSQL') => void): void {
   describe.each(['SQLite', 'PostgreSQL'] as const)(`${title} (%s)`, (kind) => {
     let desk: Desk
     let schema: string | undefined
@@ -23,7 +23,7 @@ export function atEachDesk(title: string, tell: (desk: () => Desk) => void): voi
       await desk.store.close()
       if (schema !== undefined) await returnSchema(schema)
     })
-    tell(() => desk)
+    tell(() => desk, kind)
   })
 }
 
