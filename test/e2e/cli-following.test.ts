@@ -13,13 +13,17 @@ async function speaking(shell: Shell): Promise<string> {
 
 const statusOf = async (shell: Shell, id: string) => (await shell.json<{ status: string }>(`run show ${id}`)).status
 
+/** Starts a worker, and comes when it has begun with the run: a follower who comes before it is registered is told that none runs. */
+async function atWork(shell: Shell, id: string): Promise<void> {
+  await shell.up()
+  await vi.waitFor(async () => expect(await statusOf(shell, id)).toBe('leased'), { timeout: 60_000 })
+}
+
 describe.each(['sqlite', 'postgres'] as const)('the output of a run on %s', (database) => {
   it('is followed while it comes, as it is for people and as lines of JSON for programs, until the run has ended', async () => {
     const shell = new Shell(database)
     const id = await speaking(shell)
-    await shell.up()
-    // A follower who comes before the worker is registered is told that none runs.
-    await vi.waitFor(async () => expect(await statusOf(shell, id)).toBe('leased'), { timeout: 60_000 })
+    await atWork(shell, id)
     const people = shell.start(`run output -f ${id}`)
     const program = shell.start(`run output ${id} --follow --json`)
     for (const word of ['one', 'two', 'three']) {
@@ -43,7 +47,7 @@ describe('whoever watches a run', () => {
     const id = await speaking(shell)
     const waiter = shell.start(`run wait ${id}`)
     await waiter.told(/note: no worker runs/)
-    await shell.up()
+    await atWork(shell, id)
     shell.write('one', '')
     const follower = shell.start(`run output -f ${id}`)
     await follower.told(/one/)
@@ -58,7 +62,7 @@ describe('whoever watches a run', () => {
   it('and goes away is not missed: a closed pipe is no failure', async () => {
     const shell = new Shell('sqlite')
     const id = await speaking(shell)
-    await shell.up()
+    await atWork(shell, id)
     shell.write('one', '')
     const follower = shell.start(`run output -f ${id}`)
     await follower.told(/one/)
