@@ -67,7 +67,7 @@ export const budgets: readonly Mutant[] = [
     suites: [programs],
   },
   {
-    id: 'raised-quota-asks-nobody',
+    id: 'raised-quota-lets-schedules-wait',
     hazard: 'Schedules wait for the next month although the quota of their namespace was raised.',
     edits: [['setNamespace', 'yield* wakePostponed(own, { from: monthAt(before.spec, now).until, now })', '']],
     suites: [quotas],

@@ -21,7 +21,7 @@ export const taskMutants: readonly Mutant[] = [
   },
   {
     id: 'missed-one-shot-fires',
-    hazard: 'A prompt that was missed starts hours later, though nobody was asked.',
+    hazard: 'A prompt that was missed starts hours later, though no person was asked.',
     edits: [['missed.ts judge', `&& schedule.asksWhenMissed === true`, `&& schedule.asksWhenMissed === undefined`]],
     suites: [missed],
   },

@@ -1,6 +1,6 @@
 import type { CallerKind } from '../caller.ts'
 
-/** What a task is besides a schedule: a prompt that somebody asked for, with the manners of prompts. */
+/** What a task is besides a schedule: a prompt of its author, with the manners of prompts. */
 export interface TaskFacts {
   /** Eight hex digits. Its spread comes from them. */
   readonly id: string

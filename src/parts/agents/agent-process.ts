@@ -134,7 +134,7 @@ class UsageReport {
   }
 }
 
-/** Ends an agent that does not begin, waits for an answer that nobody gives, or does not end. Real programs take real time. */
+/** Ends an agent that does not begin, waits for an answer from a user who is not there, or does not end. Real programs take real time. */
 class Watch {
   readonly #profile: AgentProfile
   readonly #reader: TranscriptReader

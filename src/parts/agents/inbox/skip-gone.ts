@@ -53,7 +53,7 @@ function skippedEnding(place: RunOutline) {
 const stepLimit = 100
 const stepsMax = 10
 
-/** One worker among all skips what nobody will ask for, with each beat. */
+/** One worker among all skips messages of sessions that are gone, with each beat. */
 export const abandonedDuty: Duty = {
   name: 'inbox',
   everyMs: 0,

@@ -88,7 +88,7 @@ export function* takeMessage(context: StoreContext, asking: Asking): Step<TakeAn
 }
 takeMessage.audits = ({ leases }: TakeAnswer) => leasesNamed('taken', leases)
 
-/** A schedule is what its owner wrote. Other messages come from whoever may enqueue, and only those that a person sent are trusted. */
+/** A schedule is what its owner wrote. Other messages come from any caller that may enqueue, and only those that a person sent are trusted. */
 function* originOf(context: StoreContext, { runId, scheduleId }: Lease): Step<Taken['origin']> {
   if (scheduleId !== null) return { ...(yield* runOrigin(context, scheduleId)), isTrusted: true }
   const row = yield* one<{ author: string | null; caller: string | null }>(findAuthor, parseId('run', runId))
