@@ -156,8 +156,10 @@ function endOf(holding: Holding, came: ExecutorAnswer, { context, ...how }: Endi
       ? outcomeAfter({ came, stopped, expect, overCap: holding.overCap, ...how })
       : deferredBy(limit, account !== undefined && holding.isWatched, context.clock.now())
   const result = ended?.result
-  const end =
-    result === undefined ? { runId, fence, scheduleId, outcome } : { runId, fence, scheduleId, outcome, result }
+  const named = { runId, fence, scheduleId, outcome }
+  const { resultBytesMax } = ended ?? {}
+  const kept = resultBytesMax === undefined ? { result } : { result, resultBytesMax }
+  const end = result === undefined ? named : { ...named, ...kept }
   const usage = reportedUsage(holding, ended)
   const utilisation = reportedUtilisation(holding, ended)
   // Nearly every end is plain, and one object for each is enough.

@@ -47,6 +47,8 @@ export interface Attempt {
 export interface Ended {
   readonly facts: EndFacts
   readonly result?: unknown
+  /** How long a result is kept whole, where its target asks for more than others have. */
+  readonly resultBytesMax?: number
 }
 
 /**
