@@ -221,6 +221,7 @@ export const steps: readonly Step[] = [
   step('explain schedule year'),
   step('schedule resume year'),
   step('schedule run often', { exit: 4 }),
+  step('schedule test nobody', { exit: 3 }),
   step('schedule create past --cron 0_9_1_1_* --zone Europe/Paris --queue shut --handler h'),
   step('schedule backfill past --from 2024-01-01T00:00Z --to 2026-01-02T00:00Z --dry-run'),
   step('schedule backfill past --from 2024-01-01T00:00Z --to 2026-01-02T00:00Z'),

@@ -265,6 +265,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule resume': schedules,
   'schedule reset': schedules,
   'schedule run': schedules,
+  'schedule test': schedules,
   'schedule backfill': history,
   'schedule next': schedules,
   'schedule explain': hinted,

@@ -1,4 +1,5 @@
 import type { Actor } from '../audit/actor.ts'
+import type { RunSource } from '../port.ts'
 import type { ScheduleView } from '../views.ts'
 
 export interface PutOptions {
@@ -59,6 +60,7 @@ export interface Fired {
     readonly id: string
     readonly schedule: string
     readonly occurrenceAt: number
+    readonly source: RunSource
     /** It is parked until a person decides about it. */
     readonly isAsked?: true
   }[]
