@@ -297,6 +297,8 @@ export const steps: readonly Step[] = [
   step('import crontab - --queue shut --zone Asia/Tokyo', { stdin: crontab, exit: 4 }),
   step('import cool-workflow --queue-file - --into shut', { stdin: queueFile, exit: 1 }),
   step('import cool-workflow --queue-file - --into shut --partial', { stdin: queueFile }),
+  step('import cronicorn -', { stdin: '{"jobs":[{"name":"j","endpoints":[{"name":"e"}]}]}', exit: 1 }),
+  step('import cronicorn -', { stdin: '{"jobs":', exit: 2 }),
   step('import cool-workflow --policy-file -', { stdin: '{"maxConcurrent":1.5}', exit: 1 }),
   step('import cool-workflow --tasks-file -', { stdin: '{"tasks":', exit: 2 }),
   step('token create ci --scope operate --expires 90d'),
