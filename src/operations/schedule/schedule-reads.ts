@@ -62,15 +62,12 @@ export const list = operation({
     after: z.string().describe('The last name of the previous page; for deleted schedules the last id.').optional(),
     limit: limit.optional(),
     deleted: z.boolean().describe('List only deleted schedules. Default: false.').optional(),
-    group: z.string().describe('Only members of this group.').optional(),
-    tag: z.string().describe('Only those with this tag.').optional(),
-    failing: z.boolean().describe('Only those with failures in a row. Default: false.').optional(),
-    hinted: z.boolean().describe('Only those with a hint. Default: false.').optional(),
-    paused: z
-      .boolean()
-      .describe('Only those that are paused, by themselves or by their group. Default: false.')
-      .optional(),
-    all: z.boolean().describe('Also those that are paused without end. Default: false.').optional(),
+    group: z.string().describe('Only of this group.').optional(),
+    tag: z.string().describe('Only with this tag.').optional(),
+    failing: z.boolean().describe('Only failing ones. Default: false.').optional(),
+    hinted: z.boolean().describe('Only hinted ones. Default: false.').optional(),
+    paused: z.boolean().describe('Only paused ones. Default: false.').optional(),
+    all: z.boolean().describe('Also those paused without end. Default: false.').optional(),
   }),
   takes: [],
   output: z.array(scheduleSchema),

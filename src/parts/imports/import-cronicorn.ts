@@ -36,7 +36,8 @@ export const importCronicorn = operation({
   takes: ['text'],
   output: imported,
   errors: ['invalid', 'conflict', 'quota'],
-  doors: everyDoor,
+  persons: true,
+  doors: { ...everyDoor, mcp: 'A file with forty endpoints is for a person to read before it is imported.' },
   show: { load: async () => (await import('./show.ts')).showImported },
   examples: [
     {
