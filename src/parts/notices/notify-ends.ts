@@ -322,7 +322,7 @@ function runOf(
     id,
     ns: of.ns,
     queueId: lanes.queue.id,
-    needId: laneOf(lanes, target),
+    needId: laneOf(lanes, target, event),
     priority: priorityDefault,
     enqueuedAt: now,
     scheduleId: null,
