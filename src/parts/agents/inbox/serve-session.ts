@@ -41,6 +41,10 @@ export function modelSession(flags: Flags, problems: Problem[], { folder, clock 
   if (named !== undefined && !sessionField.safeParse(named).success) {
     problems.push({ field: '--session', problem: `is ${JSON.stringify(named)}`, expected: 'a name' })
   }
+  if (isChannel && (flags.readOnly === true || flags.scope === 'read')) {
+    const expected = 'the scope operate: the session acknowledges what it gets'
+    problems.push({ field: '--channel', problem: 'is given with the scope read', expected })
+  }
   const ending = new AbortController()
   const id = named ?? randomBytes(6).toString('hex')
   let served: ServedSession | null = null
