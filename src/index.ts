@@ -130,6 +130,7 @@ export class Belfry {
   readonly #store: Store
   readonly #injected: Clock | undefined
   readonly #found: string | null
+  readonly #halt: Opening['halt']
   readonly #engine: Engine
   readonly #handlers: Handlers
   readonly #listeners: Listeners
@@ -171,6 +172,7 @@ export class Belfry {
     this.#store = store
     this.#injected = opening.clock
     this.#found = opening.found
+    this.#halt = opening.halt
     this.#waits = new Waits({ store, clock, events })
     this.#events = events
     const context = contextOf({ store, opening, clock, waits: this.#waits, door: 'library', folder: process.cwd() })
@@ -311,7 +313,9 @@ export class Belfry {
 
   #behind(): Behind {
     const secretOf = async (reference: object) => String((await this.#secrets.resolve(reference)).value)
-    return { context: this.#context, events: this.#events, secretOf }
+    const around = { clock: this.#injected ?? systemClock, injected: this.#injected, halt: this.#halt }
+    const openPrivate = async () => (await import('./library/private-store.ts')).openPrivate(around)
+    return { context: this.#context, events: this.#events, secretOf, openPrivate }
   }
 
   /** Stops the worker and closes the store. */

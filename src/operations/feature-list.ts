@@ -18,7 +18,7 @@ const known = {
     rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox'],
     nouns: ['agents', 'workspaces', 'tasks', 'missed', 'inbox'],
     words: ['agent', 'workspace', 'screen', 'attach', 'task', 'hook'],
-    versions: [25, 30, 28, 33],
+    versions: [25, 30, 28, 35, 33],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
   config: { nouns: ['config'], words: ['apply'] },
