@@ -7,7 +7,7 @@ import { type Clock, systemClock } from './core/clock.ts'
 import { BelfryError } from './core/error.ts'
 import { Engine } from './engine/engine.ts'
 import { type EventName, Events } from './engine/events.ts'
-import type { Executor } from './engine/execute-run.ts'
+import { type Executor, executorOf } from './engine/execute-run.ts'
 import { settingsOf } from './engine/settings.ts'
 import { kinds, messagesOf } from './kinds.ts'
 import { closeOnSignals } from './library/close-on-signals.ts'
@@ -192,7 +192,14 @@ export class Belfry {
     const { publicUrl, network = {} } = opening
     const { leaseMs, renewMs, beatMs, pollMs, name } = opening
     const settings = settingsOf(onlyGiven({ leaseMs, renewMs, beatMs, pollMs }))
-    this.#host = { store, secrets, killAfterMs: settings.killAfterMs, network, messageOf: messagesOf(publicUrl) }
+    this.#host = {
+      store,
+      secrets,
+      killAfterMs: settings.killAfterMs,
+      network,
+      messageOf: messagesOf(publicUrl),
+      executeOf: (target) => executorOf(target, this.#executors)?.execute ?? null,
+    }
     this.#executors.set(handlerKind.name, { kind: handlerKind, named: this.#handlers.executors })
     this.#engine = new Engine({
       store,

@@ -41,6 +41,9 @@ export const partUps: readonly NonNullable<CliPart['up']>[] = each.flatMap((part
 export const partTrusts: readonly NonNullable<CliPart['trusts']>[] = each.flatMap((part) => part.trusts ?? [])
 export const signedPaths: readonly string[] = each.flatMap((part) => part.signedPaths ?? [])
 
+/** What parts know of tokens that they have made. */
+export const partTokens: readonly NonNullable<Part['knowsToken']>[] = each.flatMap((part) => part.knowsToken ?? [])
+
 export async function loadRoutes(): Promise<readonly AddRoutes[]> {
   return Promise.all(each.flatMap((part) => part.routes?.() ?? []))
 }

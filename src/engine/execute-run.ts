@@ -156,8 +156,9 @@ function endOf(holding: Holding, came: ExecutorAnswer, { context, ...how }: Endi
       ? outcomeAfter({ came, stopped, expect, overCap: holding.overCap, ...how })
       : deferredBy(limit, account !== undefined && holding.isWatched, context.clock.now())
   const result = ended?.result
-  const end =
+  const plain =
     result === undefined ? { runId, fence, scheduleId, outcome } : { runId, fence, scheduleId, outcome, result }
+  const end = ended?.effect === undefined ? plain : { ...plain, effect: ended.effect }
   const usage = reportedUsage(holding, ended)
   const utilisation = reportedUtilisation(holding, ended)
   // Nearly every end is plain, and one object for each is enough.

@@ -13,7 +13,6 @@ import type { StoreContext } from '../../store/store-context.ts'
 import type { TargetKind } from '../../targets/kind.ts'
 import { findMemory, isAnswer, memoryOf, notJudged, rulesOf, saveRuleMemories } from './judge-ends.ts'
 import { bodyOf } from './rules-field.ts'
-import { groupOf } from './siblings.ts'
 import { steer } from './steer.ts'
 
 /** The queue of judgements of siblings. */
@@ -43,9 +42,9 @@ export function* watchSiblings(context: StoreContext, written: object): Step<voi
   const siblings = new Set((spec.rules ?? []).flatMap(({ sibling }) => sibling ?? []))
   for (const sibling of siblings) {
     const found = yield* findScheduleRow(context, sibling)
-    const group = groupOf(spec)
+    const group = spec.group ?? null
     const isSibling =
-      found !== null && found.deletedAt === null && found.name !== spec.name && groupOf(found.spec) === group
+      found !== null && found.deletedAt === null && found.name !== spec.name && found.spec.group === group
     if (group === null || !isSibling) {
       const whose = group === null ? 'and this schedule has no group' : `which is no other schedule of group ${group}`
       throw invalid('rules', `name the sibling ${JSON.stringify(sibling)}, ${whose}`, 'a schedule of the same group')
@@ -61,7 +60,7 @@ export function* enqueueJudgements(
 ): Step<void> {
   for (const end of ends) {
     const before = isAnswer(end) ? schedules.get(end.scheduleId ?? 0)?.before : undefined
-    if (before === undefined || groupOf(before.spec) === null) continue
+    if (before === undefined || before.spec.group === undefined) continue
     for (const { schedule } of yield* all<{ schedule: string }>(findWatchers, before.ns, before.name)) {
       const rules: SiblingRun = { schedule, sibling: before.name, run: formatId('run', end.runId) }
       yield* enqueueFrom({ ...context, ns: before.ns }, 'rules', {
@@ -82,7 +81,10 @@ export function* judgeSibling(
 ): Step<{ judged: string }> {
   const row = yield* lockNamedSchedule(context, schedule)
   const theirs = row === null ? null : yield* findScheduleRow(context, sibling)
-  const rules = row === null || theirs === null || groupOf(row.spec) !== groupOf(theirs.spec) ? [] : rulesOf(row)
+  const rules =
+    row === null || theirs === null || row.spec.group === undefined || row.spec.group !== theirs.spec.group
+      ? []
+      : rulesOf(row)
   if (row === null || theirs === null || !rules.some((rule) => rule.sibling === sibling)) {
     yield* run(unwatch, context.ns, sibling, schedule)
     return { judged: 'no rule of it names the sibling any more' }

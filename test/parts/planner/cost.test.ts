@@ -43,7 +43,12 @@ onEachDatabase('what rules cost', (scene) => {
     const given = [{ name: 'low', when: { depth: { below: 1 } }, then: { clear: true } }]
     const rules: readonly Rule[] = readRules(given, 'rules', [])
     const plain = await scene().schedule({ timing: { everyMs: 60_000 } })
-    const ruled = await scene().schedule({ name: 'ruled', timing: { everyMs: 60_000 }, rules, target: { handler: 'a' } })
+    const ruled = await scene().schedule({
+      name: 'ruled',
+      timing: { everyMs: 60_000 },
+      rules,
+      target: { handler: 'a' },
+    })
     const more = (await statements(ruled, 1)).filter((name) => name.startsWith('rules '))
     expect(more).toEqual(['rules find memories', 'rules save memories'])
     expect((await statements(ruled, 2)).length).toBe((await statements(plain, 3)).length + 2)

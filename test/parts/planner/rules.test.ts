@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Rule, readRules } from '../../../src/core/rule-form.ts'
+import { putGroup } from '../../../src/parts/groups/write-group.ts'
 import { judgeSibling } from '../../../src/parts/planner/sibling-rules.ts'
 import { listHints } from '../../../src/store/reads/find-schedule.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
@@ -35,6 +36,12 @@ async function answered(stage: Stage, body: unknown, { name = 'depth', status = 
   ])
   const { nextRunAt } = await stage.view(name)
   return nextRunAt === null ? null : (nextRunAt - stage.clock.now) / second
+}
+
+/** A group for siblings. */
+async function etl({ store }: Stage): Promise<{ group: string }> {
+  await store.do(putGroup, 'etl', {}, { mode: 'create', actor })
+  return { group: 'etl' }
 }
 
 const hintsOf = async ({ store }: Stage, name = 'depth') =>
@@ -128,7 +135,7 @@ onEachStore('rules', (stage) => {
   })
 
   it('on a sibling are judged by a run that the end of its run enqueues, once', async () => {
-    const group = { group: 'etl' } as object
+    const group = await etl(stage())
     await stage().put({ name: 'loader', ...every5m, ...group })
     const batch = rulesOf([{ name: 'batch', sibling: 'loader', when: { ready: true }, then: { at: 'now' } }])
     const refused = { name: 'alone', timing: { everyMs: hour }, target: every5m.target, rules: batch }
@@ -196,7 +203,7 @@ describe('the recipes of docs/rules.md', () => {
     })
 
     it('Readiness between siblings', async () => {
-      const group = { group: 'etl' } as object
+      const group = await etl(stage())
       await stage().put({ name: 'loader', ...every5m, ...group })
       await stage().put({
         name: 'processor',
