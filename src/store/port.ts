@@ -238,6 +238,8 @@ export type Renewal =
 export interface AttemptEnd extends LeaseName {
   readonly outcome: Outcome
   readonly result?: unknown
+  /** How long its result may be, where that is more than of others. */
+  readonly resultBytesMax?: number | undefined
   /** What parts learned after the target succeeded, by the name of the part, for their end hooks. */
   readonly learned?: Readonly<Record<string, unknown>>
   /** The lease's schedule, if it has one; it must be locked before the run. */
