@@ -42,7 +42,8 @@ export const rulesMax = 20
 export const runsMax = 10
 const namePattern = /^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,39}$/u
 const ttlMsMin = 60_000
-export const ttlMsMax = 30 * 86_400_000
+/** What any author but a person may ask for; see `hint-bounds.ts`. */
+export const ttlMsMax = 86_400_000
 const everyMsMin = 1_000
 
 /** The facts of an end that a rule can name beside the fields of the answer. */
@@ -195,7 +196,7 @@ function readDuration({ given, at, name, from, to }: Lasting, problems: Problems
   const [text, ms] = [given[name], given[`${name}Ms`]]
   if (text === undefined && ms === undefined) return undefined
   const field = `${at}.${text === undefined ? `${name}Ms` : name}`
-  const expected = `a duration from ${from / 1_000}s to 30d, such as 30s, 15m or 2h`
+  const expected = `a duration from ${from / 1_000}s to 24h, such as 30s, 15m or 2h`
   if (text !== undefined && ms !== undefined) {
     problems.push({ field, problem: `is given beside \`${name}Ms\``, expected: 'only one of the two' })
     return undefined

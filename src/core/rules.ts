@@ -168,7 +168,7 @@ function effectOf({ now, rule: { runs = 1, then }, seen, at }: Fitting): RuleEff
   const instant = instantOf(then.at, now, at)
   if (typeof instant === 'string') return instant
   if (instant < now) return `${new Date(instant).toISOString()} has passed`
-  if (instant > now + ttlMsMax) return `${new Date(instant).toISOString()} is over 30 days away`
+  if (instant >= now + ttlMsMax) return `${new Date(instant).toISOString()} is over a day away`
   return { kind: 'oneshot', at: instant, ttlMs: ttlMs ?? ttlMsDefault.oneshot }
 }
 

@@ -27,11 +27,9 @@ export async function explainRules(
   const hints = await store.look(listHints, schedule.id)
   const baseline = candidates.find(({ by, effect }) => by === 'baseline' && effect === 'lost')?.at ?? null
   const otherwise = baseline === null ? '' : `, else ${isoText(baseline)}`
-  const standing = hints.filter(
-    ({ author, ended, expiresAt }) => author.startsWith('rule ') && ended === null && expiresAt > now,
-  )
-  const acting = standing.map((hint) => `${hint.author}: ${hint.reason}: ${inWords(hint)}${otherwise}`)
-  const won = new Set(standing.map(({ author }) => author.slice('rule '.length)))
+  const standing = hints.filter(({ by, ended, expiresAt }) => by === 'rule' && ended === null && expiresAt > now)
+  const acting = standing.map((hint) => `rule ${hint.author}: ${hint.reason}: ${inWords(hint)}${otherwise}`)
+  const won = new Set(standing.map(({ author }) => author))
   const trail = (memory.trail ?? []).filter(({ rule, effect }) => !(effect === 'won' && won.has(rule)))
   const judged = trail.map(({ rule, effect, why }) => `rule ${rule}: ${effects[effect]}${why}`)
   const unjudged = memory.at === undefined ? ['They are judged when a run ends; none has ended yet.'] : []

@@ -1,5 +1,5 @@
 import type { Rule } from '../../core/rule-form.ts'
-import { judgeRules, type RuleAnswer, type RuleMemory } from '../../core/rules.ts'
+import { type JudgedRules, judgeRules, type RuleAnswer, type RuleMemory } from '../../core/rules.ts'
 import type { Ends, RunEnd } from '../../store/runs/end-hooks.ts'
 import type { ScheduleRow } from '../../store/schedules/schedule-row.ts'
 import { both, dialects, each, type Row, runEach, type Step } from '../../store/statement.ts'
@@ -52,7 +52,7 @@ export function* judgeEnds(
     const { won, memory: after } = judgeRules({ now, rules: rulesOf(row), memory, answer })
     memories.set(row.id, after)
     if (won === null) continue
-    yield* steer(context, { now, row, by: { kind: 'rule', name: won.rule }, ...won })
+    memories.set(row.id, yield* act(context, row, { now, won, memory: after }))
     written.add(row.id)
   }
   yield* saveRuleMemories(
@@ -62,6 +62,22 @@ export function* judgeEnds(
   return [...written]
 }
 judgeEnds.skipsPlain = true as const
+
+interface Acting {
+  readonly now: number
+  readonly won: NonNullable<JudgedRules['won']>
+  readonly memory: RuleMemory
+}
+
+/** Does what a rule says. Where a bound forbids that, the trail says so; the end of the run stands. */
+export function* act(context: StoreContext, row: ScheduleRow, { now, won, memory }: Acting): Step<RuleMemory> {
+  const author = { kind: 'rule', name: won.rule } as const
+  const steered = yield* steer(context, row, { now, author, effect: won.effect, reason: won.reason })
+  if (steered.answer === 'done') return memory
+  const why = `it ${steered.refusal.problem}`
+  const trail = memory.trail?.map((one) => (one.rule === won.rule ? { ...one, effect: 'unfit' as const, why } : one))
+  return { ...memory, ...(trail !== undefined && { trail }) }
+}
 
 export function* saveRuleMemories(rows: readonly ScheduleRow[], memories: ReadonlyMap<number, RuleMemory>): Step<void> {
   const each = new Map(rows.map((row) => [row.id, row]))

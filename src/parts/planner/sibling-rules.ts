@@ -11,9 +11,8 @@ import { lockNamedSchedule, type ScheduleRow } from '../../store/schedules/sched
 import { all, both, clockNow, one, run, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import type { TargetKind } from '../../targets/kind.ts'
-import { findMemory, isAnswer, memoryOf, notJudged, rulesOf, saveRuleMemories } from './judge-ends.ts'
+import { act, findMemory, isAnswer, memoryOf, notJudged, rulesOf, saveRuleMemories } from './judge-ends.ts'
 import { bodyOf } from './rules-field.ts'
-import { steer } from './steer.ts'
 
 /** The queue of judgements of siblings. */
 export const rulesQueue = 'rules'
@@ -106,9 +105,10 @@ export function* judgeSibling(
   }
   const { won, memory: after } = judgeRules({ now, rules, memory, answer })
   const judged = { ...memory.judged, [sibling]: number }
-  yield* saveRuleMemories([row], new Map([[row.id, { ...after, judged }]]))
+  const seen = won === null ? null : { ...won, reason: `${sibling}: ${won.reason}` }
+  const acted = seen === null ? after : yield* act(context, row, { now, won: seen, memory: after })
+  yield* saveRuleMemories([row], new Map([[row.id, { ...acted, judged }]]))
   if (won === null) return { judged: 'no rule fits' }
-  yield* steer(context, { now, row, by: { kind: 'rule', name: won.rule }, ...won, reason: `${sibling}: ${won.reason}` })
   return { judged: `rule ${won.rule} acts` }
 }
 
