@@ -33,7 +33,9 @@ import { fireSchedules } from './fire-due.ts'
 import { freesName } from './free-name.ts'
 import { writePassed } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
+import { authorOf } from './pause-schedule.ts'
 import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
+import { withEpoch } from './steer-schedule.ts'
 
 const insertSchedule = both(
   'schedule insert',
@@ -167,7 +169,7 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   const calendars = yield* calendarsOf(context, spec, queue)
   const finished = isRetimed || isOtherField(found, spec) ? null : found.finished
   const written = { spec, version, calendars, queueId: queue.id, updatedAt: now, finished }
-  const edited = { ...reanchored(settled, spec, changed, now), ...written }
+  const edited = withEpoch({ ...reanchored(settled, spec, changed, now), ...written }, authorOf(options.actor))
   const updating = [
     JSON.stringify(spec),
     version,
