@@ -1,8 +1,10 @@
 import type { GroupSpec } from '../../core/schedule/group.ts'
+
 import { writeAudit } from '../audit/write-audit.ts'
 import { canonicalJson, checkActor } from '../check.ts'
 import { lockManaged, refuseManaged } from '../managed.ts'
 import type { Actor } from '../port.ts'
+import { refreshWindows } from '../schedules/hint-window.ts'
 import { both, clockNow, freshIds, run, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { type GroupRow, groupTable, lockGroup, memberNames } from './group-row.ts'
@@ -65,6 +67,7 @@ export function* putGroup(
   if (mode === 'create') return { answer: 'exists', before: found.spec, group: found }
   refuseManaged({ noun: 'group', name, managedBy: found.managedBy }, source)
   yield* run(updateGroup, found.id, JSON.stringify(spec), now, managedBy)
+  if (found.spec.window !== spec.window) yield* refreshWindows(context, yield* memberNames(context, name))
   if (!isSame) yield* audited('group.update')
   return { answer: isSame ? 'unchanged' : 'updated', before: found.spec, group: { ...found, spec, updatedAt: now } }
 }
