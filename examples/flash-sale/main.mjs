@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noThenProperty: a rule says in `then` what it does.
 // Forty simulated minutes of a flash sale: ten endpoints in four tiers, a surge and its recovery, watched in several ways.
 //
 //   node main.mjs            compares fixed intervals with rules

@@ -369,7 +369,6 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'store doctor': history,
   'store importWorkflow': nothing,
   'store importCrontab': nothing,
-  'store importCronicorn': nothing,
   'store notify': nothing,
   'store notifyTest': async (desk) => {
     await schedules(desk)

@@ -82,7 +82,7 @@ export const list = operation({
     const beside = Object.keys(onlyGiven(filter)).map((field) => {
       return { field, problem: 'is given beside `deleted`', expected: 'one of the two' }
     })
-    refuse('The list', [...found, ...(deleted ? beside : [])])
+    refuse('The list of schedules', [...found, ...(deleted ? beside : [])])
     const page = onlyGiven({ after, limit: most })
     const listed = deleted
       ? await store.look(listSchedules, { ...page, deleted })
