@@ -29,7 +29,7 @@ const known = {
       'claude',
       'import-claude',
     ],
-    versions: [25, 30, 28, 33],
+    versions: [25, 30, 28, 35, 33],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
   config: { nouns: ['config'], words: ['apply'] },

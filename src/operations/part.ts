@@ -6,6 +6,7 @@ import type { AddedFields } from './fields/added-fields.ts'
 import type { MoreVerbs, NounEntry } from './noun.ts'
 import type { OperationContext } from './operation-context.ts'
 import type { HealthCheck } from './store/health-check.ts'
+import type { KnowsToken } from './token/token-caller.ts'
 
 /** The texts for a run source. */
 export interface RunOrigin {
@@ -46,6 +47,8 @@ export interface OperationPart {
   readonly explainsRun?: (context: OperationContext, run: RunView) => Promise<readonly string[]>
   /** The names of the budgets that count such work. */
   readonly budgetsOf?: (context: OperationContext, work: PlannedWork) => Promise<readonly string[]>
+  /** Knows the callers of tokens that the part makes itself. */
+  readonly knowsToken?: KnowsToken
   /** The sources of its runs. */
   readonly origins?: Readonly<Record<string, RunOrigin>>
 }
