@@ -38,8 +38,8 @@ const known = {
   backfill: { words: ['backfill'] },
   command: { words: ['command'] },
   http: { words: ['http'] },
+  planner: { words: ['planner'], versions: [40] },
   // Names of parts to come: a setting that leaves them out holds from their first day.
-  planner: { words: ['planner'] },
   corpus: { words: ['corpus'] },
 } satisfies Readonly<Record<string, FeatureEntry>>
 
