@@ -7,7 +7,7 @@ import { type Clock, systemClock } from './core/clock.ts'
 import { BelfryError } from './core/error.ts'
 import { Engine } from './engine/engine.ts'
 import { type EventName, Events } from './engine/events.ts'
-import type { Executor } from './engine/execute-run.ts'
+import { type Executor, executorOf } from './engine/execute-run.ts'
 import { settingsOf } from './engine/settings.ts'
 import { kinds, messagesOf } from './kinds.ts'
 import { closeOnSignals } from './library/close-on-signals.ts'
@@ -130,6 +130,7 @@ export class Belfry {
   readonly #store: Store
   readonly #injected: Clock | undefined
   readonly #found: string | null
+  readonly #halt: Opening['halt']
   readonly #engine: Engine
   readonly #handlers: Handlers
   readonly #listeners: Listeners
@@ -171,6 +172,7 @@ export class Belfry {
     this.#store = store
     this.#injected = opening.clock
     this.#found = opening.found
+    this.#halt = opening.halt
     this.#waits = new Waits({ store, clock, events })
     this.#events = events
     const context = contextOf({ store, opening, clock, waits: this.#waits, door: 'library', folder: process.cwd() })
@@ -192,7 +194,14 @@ export class Belfry {
     const { publicUrl, network = {} } = opening
     const { leaseMs, renewMs, beatMs, pollMs, name } = opening
     const settings = settingsOf(onlyGiven({ leaseMs, renewMs, beatMs, pollMs }))
-    this.#host = { store, secrets, killAfterMs: settings.killAfterMs, network, messageOf: messagesOf(publicUrl) }
+    this.#host = {
+      store,
+      secrets,
+      killAfterMs: settings.killAfterMs,
+      network,
+      messageOf: messagesOf(publicUrl),
+      executeOf: (target) => executorOf(target, this.#executors)?.execute ?? null,
+    }
     this.#executors.set(handlerKind.name, { kind: handlerKind, named: this.#handlers.executors })
     this.#engine = new Engine({
       store,
@@ -304,7 +313,9 @@ export class Belfry {
 
   #behind(): Behind {
     const secretOf = async (reference: object) => String((await this.#secrets.resolve(reference)).value)
-    return { context: this.#context, events: this.#events, secretOf }
+    const around = { clock: this.#injected ?? systemClock, injected: this.#injected, halt: this.#halt }
+    const openPrivate = async () => (await import('./library/private-store.ts')).openPrivate(around)
+    return { context: this.#context, events: this.#events, secretOf, openPrivate }
   }
 
   /** Stops the worker and closes the store. */

@@ -5,6 +5,7 @@ import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
 import { type Desk, verbsAt } from './desk.ts'
+import { groupStages } from './group-stages.ts'
 import { taskStages } from './task-stages.ts'
 
 type Nouns = typeof nouns
@@ -14,6 +15,7 @@ export type VerbName = { [Noun in keyof Nouns]: `${Noun} ${keyof Nouns[Noun]['op
 export interface Known {
   readonly id?: string
   readonly lease?: string
+  readonly path?: string
 }
 
 /** Makes what an example speaks of, and answers what cannot be known before. */
@@ -376,6 +378,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent get': nothing,
   'agent check': nothing,
   ...taskStages,
+  ...groupStages,
   'run screen': terminal,
   'run attach': terminal,
   'workspace list': worktree,
@@ -390,7 +393,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
 }
 
 /** An example about what is there. */
-export function about({ id = '', lease = '' }: Known, example: object): Record<string, unknown> {
-  const known = { id, ids: [id], lease, leases: [lease], message: lease }
+export function about({ id = '', lease = '', path }: Known, example: object): Record<string, unknown> {
+  const known = { id, ids: [id], lease, leases: [lease], message: lease, path }
   return { ...example, ...Object.fromEntries(Object.entries(known).filter(([field]) => field in example)) }
 }

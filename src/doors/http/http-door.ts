@@ -117,8 +117,8 @@ export class HttpDoor {
     }
   }
 
-  #contextFor({ name, scope, kind }: Caller, { headers }: Request): OperationContext {
-    const context = { ...this.#options.context, actor: { name, door: 'http', kind }, scope }
+  #contextFor({ scope, ...caller }: Caller, { headers }: Request): OperationContext {
+    const context = { ...this.#options.context, actor: { ...caller, door: 'http' }, scope }
     return isRehearsal(headers) ? { ...context, store: context.store.rehearsal() } : context
   }
 

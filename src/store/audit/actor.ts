@@ -1,4 +1,4 @@
-import type { CallerKind } from '../../core/caller.ts'
+import type { CallerKind, RunBounds } from '../../core/caller.ts'
 
 /** The author of a change, for the audit log and for versions. */
 export interface Actor {
@@ -6,6 +6,8 @@ export interface Actor {
   readonly door: string
   /** Set by the door from the caller's token, never from the input. Absent: a person. */
   readonly kind?: CallerKind
+  /** The run that the caller acts in, where it is bound to one. */
+  readonly within?: RunBounds
 }
 
 export interface AuditEntry {

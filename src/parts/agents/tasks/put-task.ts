@@ -14,6 +14,7 @@ import { settingsNow } from '../../../store/settings/settings-row.ts'
 import { clockNow, metOthers, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { freeId, insertTask, sameTask, unfinishedTasks } from './task-rows.ts'
+import { keepExpiry } from './tell-tasks.ts'
 
 /** A task that is asked for. Its id is chosen by the store. */
 export interface NewTask {
@@ -24,6 +25,8 @@ export interface NewTask {
   readonly asked: unknown
   /** Random ids, of which the first free one is taken. */
   readonly ids: readonly string[]
+  /** Unfinished tasks of the project that are kept elsewhere, and count too. */
+  readonly others?: number
 }
 
 export type TaskPut =
@@ -46,16 +49,17 @@ function askedAs({ asked }: NewTask): string {
   return createHash('sha256').update(canonicalJson(asked)).digest('hex').slice(0, 32)
 }
 
-interface Making {
+export interface Making {
   readonly actor: Actor
   /** The file that manages it. */
   readonly source?: string
 }
 
-function* makeTask(context: StoreContext, task: NewTask, making: Making): Step<{ id: string; put: PutAnswer }> {
-  const { spec, facts, ids } = task
-  const { project, author, by, run } = facts
-  if ((yield* unfinishedTasks(context, project)) >= tasksOfProjectMax) throw tooMany(project)
+/** Makes a task, whatever its author has asked for before. */
+export function* makeTask(context: StoreContext, task: NewTask, making: Making): Step<{ id: string; put: PutAnswer }> {
+  const { spec, facts, ids, others = 0 } = task
+  const { project, author, by, run, expiresAt = null } = facts
+  if ((yield* unfinishedTasks(context, project)) + others >= tasksOfProjectMax) throw tooMany(project)
   const id = yield* freeId(context, ids)
   if (id === undefined) throw metOthers('Every id for the task was taken.')
   const { name = `task-${id}` } = spec
@@ -64,7 +68,17 @@ function* makeTask(context: StoreContext, task: NewTask, making: Making): Step<{
   const scheduleId = parseId('schedule', put.schedule.id) as number
   const runId = run === undefined ? null : parseId('run', run)
   const [asked, createdAt] = [askedAs(task), yield* clockNow()]
-  yield* insertTask(context, { scheduleId, id, project, author, askedAs: asked, caller: by, runId, createdAt })
+  yield* insertTask(context, {
+    scheduleId,
+    id,
+    project,
+    author,
+    askedAs: asked,
+    caller: by,
+    runId,
+    createdAt,
+    expiresAt,
+  })
   return { id, put }
 }
 
@@ -104,10 +118,12 @@ function nameTaken(name: string): BelfryError {
   })
 }
 
-/** Refuses to write a task while durable tasks are off. Called in every transaction that writes a schedule. */
-export function* refuseDurable(context: StoreContext, said: object): Step<void> {
-  if ((said as Partial<ScheduleSpec>).task === undefined) return
+/** Refuses to write a task while durable tasks are off, and keeps its expiry. Called in every transaction that writes a schedule. */
+export function* taskWritten(context: StoreContext, said: object): Step<void> {
+  const { task } = said as Partial<ScheduleSpec>
+  if (task === undefined) return
   if (!settingsInForce(yield* settingsNow(context)).durable) throw durableOff()
+  yield* keepExpiry(context, task)
 }
 
 export function durableOff(): BelfryError {

@@ -47,8 +47,8 @@ const findSame = both(
 )
 const insert = both(
   'tasks insert',
-  `insert into belfry.task (schedule_id, ns, id, project, author, caller, run_id, asked_as, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  `insert into belfry.task (schedule_id, ns, id, project, author, caller, run_id, asked_as, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 )
 const findIds = both('tasks find ids', ({ texts }) => `select id from belfry.task where ns = $1 and id ${texts('$2')}`)
 const retire = both(
@@ -123,11 +123,12 @@ export interface NewTaskRow extends AskedTask {
   readonly caller: string
   readonly runId: number | null
   readonly createdAt: number
+  readonly expiresAt: number | null
 }
 
 export function* insertTask({ ns }: StoreContext, row: NewTaskRow): Step<void> {
-  const { scheduleId, id, project, author, caller, runId, askedAs, createdAt } = row
-  yield* one(insert, scheduleId, ns, id, project, author, caller, runId, askedAs, createdAt)
+  const { scheduleId, id, project, author, caller, runId, askedAs, createdAt, expiresAt } = row
+  yield* one(insert, scheduleId, ns, id, project, author, caller, runId, askedAs, createdAt, expiresAt)
 }
 
 /** The first of these ids that no task has. */
