@@ -324,7 +324,7 @@ function runOf(
     id,
     ns: of.ns,
     queueId: queue.id,
-    needId: laneOf(lanes, target),
+    needId: laneOf(lanes, target, event),
     priority: priorityDefault,
     enqueuedAt: now,
     scheduleId: null,
