@@ -171,12 +171,9 @@ export const agents: readonly Mutant[] = [
     suites: ['test/parts/agents/judged.test.ts'],
   },
   {
-    id: 'session-task-where-durable-is-refused',
-    hazard: 'A task that is to be durable is kept in memory, and is gone with its session.',
-    edits: [
-      ['taskHome', 'const own = durable ?', 'const own = durable && session === undefined ?'],
-      ['taskHome', 'return durable || own == null', 'return own == null'],
-    ],
+    id: 'session-task-is-kept-quietly',
+    hazard: 'A task for a session that is not there is kept for ever, and done by an agent.',
+    edits: [['taskHome', '!durable && session === undefined', "!durable && context.folder === ''"]],
     suites: [sessionTasks],
   },
   {
