@@ -12,6 +12,7 @@ const optional = await Promise.all([
   unlessLeftOut('config', async () => (await import('./parts/config/part.ts')).config),
   unlessLeftOut('routines', async () => (await import('./parts/routines/part.ts')).routines),
   unlessLeftOut('imports', async () => (await import('./parts/imports/part.ts')).imports),
+  unlessLeftOut('planner', async () => (await import('./parts/planner/part.ts')).planner),
   unlessLeftOut('backfill', async () => (await import('./parts/backfill/part.ts')).backfill),
 ])
 

@@ -6,7 +6,18 @@ import { kinds } from '../kinds.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
 import type { Waits } from '../operations/run/waits.ts'
 import type { Store } from '../store/port.ts'
-import { attemptFacts, budgetsOf, checks, fields, holdReasons, origins, queues, runNotes, sections } from '../table.ts'
+import {
+  attemptFacts,
+  budgetsOf,
+  checks,
+  fields,
+  holdReasons,
+  origins,
+  queues,
+  runNotes,
+  scheduleNotes,
+  sections,
+} from '../table.ts'
 import type { Opening } from './options.ts'
 
 interface Parts {
@@ -24,7 +35,19 @@ export function contextOf({ store, opening, clock, waits, door, folder }: Parts)
   const { zone, defaultMaxConcurrent, halt } = opening
   const halted = () => haltReason(halt)
   const actor = { name: opening.name ?? userName(), door }
-  const ofParts = { attemptFacts, budgetsOf, origins, holdReasons, runNotes, checks, fields, kinds, queues, sections }
+  const ofParts = {
+    attemptFacts,
+    budgetsOf,
+    origins,
+    holdReasons,
+    runNotes,
+    scheduleNotes,
+    checks,
+    fields,
+    kinds,
+    queues,
+    sections,
+  }
   return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, halted, ...ofParts, randomHex }
 }
 

@@ -15,9 +15,20 @@ interface FeatureEntry {
 
 const known = {
   agents: {
-    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox'],
+    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox', 'coming-over'],
     nouns: ['agents', 'workspaces', 'tasks', 'missed', 'inbox'],
-    words: ['agent', 'workspace', 'screen', 'attach', 'task', 'hook'],
+    words: [
+      'agent',
+      'workspace',
+      'screen',
+      'attach',
+      'task',
+      'hook',
+      'install',
+      'uninstall',
+      'claude',
+      'import-claude',
+    ],
     versions: [25, 30, 28, 35, 33],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
@@ -27,8 +38,8 @@ const known = {
   backfill: { words: ['backfill'] },
   command: { words: ['command'] },
   http: { words: ['http'] },
+  planner: { words: ['planner'], versions: [40] },
   // Names of parts to come: a setting that leaves them out holds from their first day.
-  planner: { words: ['planner'] },
   corpus: { words: ['corpus'] },
 } satisfies Readonly<Record<string, FeatureEntry>>
 

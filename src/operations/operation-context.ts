@@ -27,6 +27,8 @@ export interface OperationContext extends FirstPolicies {
   readonly holdReasons: Readonly<Record<string, HoldReason>>
   /** What parts know of a run, for its explanation. */
   readonly runNotes?: readonly NonNullable<OperationPart['explainsRun']>[]
+  /** What parts know of a schedule, for its explanation. */
+  readonly scheduleNotes?: readonly NonNullable<OperationPart['explainsSchedule']>[]
   /** The budgets that count planned work, by the parts that have them. */
   readonly budgetsOf?: readonly NonNullable<OperationPart['budgetsOf']>[]
   /** The config file sections that parts add. */

@@ -91,6 +91,8 @@ export interface Store {
   audited(entry: AuditEntry): Store
   /** The same store; steps that can be rehearsed return their answer and write nothing, others are refused. */
   rehearsal(): Store
+  /** Whether it is such a rehearsal: a verb that changes files as well leaves them alone. */
+  readonly isRehearsal?: true
   condition(): Promise<StoreCondition>
   /** Checks the whole database off the event loop. Returns what is damaged, or `null`. */
   damage(): Promise<string | null>

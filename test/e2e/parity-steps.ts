@@ -119,6 +119,7 @@ export const steps: readonly Step[] = [
   step('task list'),
   step('task show triage'),
   step('task export --all'),
+  step('import claude', { exit: 3 }),
   step('task edit triage --cron 0_8_*_*_* --expires-at 2027-01-01T00:00Z'),
   step('task edit nobody --model x', { exit: 3 }),
   step('task pause triage --reason Holidays.'),

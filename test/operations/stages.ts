@@ -15,6 +15,7 @@ export type VerbName = { [Noun in keyof Nouns]: `${Noun} ${keyof Nouns[Noun]['op
 export interface Known {
   readonly id?: string
   readonly lease?: string
+  readonly path?: string
 }
 
 /** Makes what an example speaks of, and answers what cannot be known before. */
@@ -392,7 +393,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
 }
 
 /** An example about what is there. */
-export function about({ id = '', lease = '' }: Known, example: object): Record<string, unknown> {
-  const known = { id, ids: [id], lease, leases: [lease], message: lease }
+export function about({ id = '', lease = '', path }: Known, example: object): Record<string, unknown> {
+  const known = { id, ids: [id], lease, leases: [lease], message: lease, path }
   return { ...example, ...Object.fromEntries(Object.entries(known).filter(([field]) => field in example)) }
 }

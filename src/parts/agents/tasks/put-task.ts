@@ -49,13 +49,14 @@ function askedAs({ asked }: NewTask): string {
   return createHash('sha256').update(canonicalJson(asked)).digest('hex').slice(0, 32)
 }
 
-interface Making {
+export interface Making {
   readonly actor: Actor
   /** The file that manages it. */
   readonly source?: string
 }
 
-function* makeTask(context: StoreContext, task: NewTask, making: Making): Step<{ id: string; put: PutAnswer }> {
+/** Makes a task, whatever its author has asked for before. */
+export function* makeTask(context: StoreContext, task: NewTask, making: Making): Step<{ id: string; put: PutAnswer }> {
   const { spec, facts, ids, others = 0 } = task
   const { project, author, by, run, expiresAt = null } = facts
   if ((yield* unfinishedTasks(context, project)) + others >= tasksOfProjectMax) throw tooMany(project)
