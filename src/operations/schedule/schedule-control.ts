@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { callerKind } from '../../core/caller.ts'
 import { BelfryError } from '../../core/error.ts'
+import { authorOf } from '../../store/audit/actor.ts'
 import { findSchedule } from '../../store/reads/find-schedule.ts'
 import { deleteSchedule } from '../../store/schedules/delete-schedule.ts'
-import { authorOf, pauseSchedule, resumeSchedule } from '../../store/schedules/pause-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../store/schedules/pause-schedule.ts'
 import { resetSchedule } from '../../store/schedules/reset-schedule.ts'
 import { runNow } from '../../store/schedules/run-now.ts'
 import { clearHints as clearHintsOf, setHint } from '../../store/schedules/set-hint.ts'
@@ -224,7 +225,7 @@ export const hint = operation({
   show: hintWritten,
   examples: [
     { name: 'nightly', every: '5m', ttl: '2h', reason: 'The release is under way.' },
-    { name: 'nightly', at: '2026-12-01T09:00Z', ttl: '30d', reason: 'The data arrives then.' },
+    { name: 'nightly', at: '2026-01-05T09:20Z', reason: 'The data arrives then.' },
   ],
   async judge(context, reading) {
     const { store, actor } = context

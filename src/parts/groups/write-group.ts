@@ -4,6 +4,7 @@ import { canonicalJson, checkActor } from '../../store/check.ts'
 import { type GroupRow, groupTable, lockGroup, memberNames } from '../../store/groups/group-row.ts'
 import { lockManaged, refuseManaged } from '../../store/managed.ts'
 import type { Actor } from '../../store/port.ts'
+import { refreshWindows } from '../../store/schedules/hint-window.ts'
 import { both, clockNow, freshIds, run, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { freeMember, holdMember, isInPause } from './paused-members.ts'
@@ -65,6 +66,7 @@ export function* putGroup(
   if (mode === 'create') return { answer: 'exists', before: found.spec, group: found }
   refuseManaged({ noun: 'group', name, managedBy: found.managedBy }, source)
   yield* run(updateGroup, found.id, JSON.stringify(spec), now, managedBy)
+  if (found.spec.window !== spec.window) yield* refreshWindows(context, yield* memberNames(context, name))
   if (!isSame) yield* audited('group.update')
   return { answer: isSame ? 'unchanged' : 'updated', before: found.spec, group: { ...found, spec, updatedAt: now } }
 }
