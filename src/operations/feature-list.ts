@@ -25,11 +25,11 @@ const known = {
   routines: { nouns: ['routines'], words: ['routine', 'hooks'], versions: [8, 15] },
   imports: { words: ['import'] },
   backfill: { words: ['backfill'] },
+  corpus: { nouns: ['corpora'], words: ['corpus'], versions: [42] },
   command: { words: ['command'] },
   http: { words: ['http'] },
   // Names of parts to come: a setting that leaves them out holds from their first day.
   planner: { words: ['planner'] },
-  corpus: { words: ['corpus'] },
 } satisfies Readonly<Record<string, FeatureEntry>>
 
 export type Feature = keyof typeof known
