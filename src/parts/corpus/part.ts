@@ -1,9 +1,9 @@
 import type { Part } from '../../part.ts'
 import { corpusTables } from './0042-corpus.ts'
-import { corpusOperations } from './corpus-verbs.ts'
-import { corpusKind, corpusTickKind } from './kinds.ts'
-import { phasesEnded } from './phase-ends.ts'
-import { countTick } from './tick-count.ts'
+import { corpusKind, corpusTickKind } from './corpus-kinds.ts'
+import { phasesEnded } from './phases/phase-ends.ts'
+import { countTick } from './phases/tick-count.ts'
+import { corpusOperations } from './verbs/corpus-verbs.ts'
 
 /** Corpora: trees of long-lived documents that are refreshed phase by phase, the most stale first. */
 export const corpus = {

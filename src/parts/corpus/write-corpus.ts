@@ -10,7 +10,7 @@ import { putSchedule } from '../../store/schedules/put-schedule.ts'
 import { both, clockNow, freshIds, one, run, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { type Corpus, type CorpusSpec, findCorpus, listCorpora, lockCorpus, systemName } from './corpus-row.ts'
-import { phaseRuns, runName } from './phase-run.ts'
+import { phaseRuns, runName } from './phases/phase-run.ts'
 
 const insertCorpus = both(
   'corpus insert',
@@ -23,9 +23,13 @@ const updateCorpus = both(
 )
 const markAllDirty = both('corpus mark all', 'update belfry.corpus_item set is_dirty = 1 where corpus_id = $1')
 const markDeleted = both('corpus mark deleted', 'update belfry.corpus set deleted_at = $2 where id = $1')
-const removeRows = ['corpus_item', 'corpus_group', 'corpus_ref', 'corpus_run', 'corpus_gone'].map((table) =>
-  both(`corpus remove ${table}`, `delete from belfry.${table} where corpus_id = $1`),
-)
+const removeRows = [
+  both('corpus remove items', 'delete from belfry.corpus_item where corpus_id = $1'),
+  both('corpus remove groups', 'delete from belfry.corpus_group where corpus_id = $1'),
+  both('corpus remove refs', 'delete from belfry.corpus_ref where corpus_id = $1'),
+  both('corpus remove runs', 'delete from belfry.corpus_run where corpus_id = $1'),
+  both('corpus remove gone', 'delete from belfry.corpus_gone where corpus_id = $1'),
+]
 
 export interface CorpusWriting {
   readonly actor: Actor
