@@ -267,6 +267,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule resume': schedules,
   'schedule reset': schedules,
   'schedule run': schedules,
+  'schedule test': schedules,
   'schedule backfill': history,
   'schedule next': schedules,
   'schedule explain': hinted,
@@ -369,6 +370,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'store doctor': history,
   'store importWorkflow': nothing,
   'store importCrontab': nothing,
+  'store importCronicorn': nothing,
   'store notify': nothing,
   'store notifyTest': async (desk) => {
     await schedules(desk)
