@@ -11,6 +11,7 @@ import {
   checks,
   fields,
   holdReasons,
+  operations,
   origins,
   queues,
   runNotes,
@@ -45,8 +46,13 @@ export function contextOf({ store, opening, clock, waits, door, folder }: Parts)
     kinds,
     queues,
     sections,
+    operationOf,
   }
   return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, ...ofParts, randomHex }
+}
+
+function operationOf(noun: string, verb: string) {
+  return operations.find((operation) => operation.noun === noun && operation.verb === verb)
 }
 
 function randomHex(bytes: number): string {

@@ -27,7 +27,11 @@ const known = {
   backfill: { words: ['backfill'] },
   command: { words: ['command'] },
   http: { words: ['http'] },
-  planner: { words: ['planner'], versions: [40] },
+  planner: {
+    nouns: ['planner', 'analyses', 'proposals'],
+    words: ['analysis', 'proposal'],
+    versions: [40, 41],
+  },
   // Names of parts to come: a setting that leaves them out holds from their first day.
   corpus: { words: ['corpus'] },
 } satisfies Readonly<Record<string, FeatureEntry>>
