@@ -145,6 +145,7 @@ export class Belfry {
   #forgetSignals: (() => void) | null = null
   #closing: Promise<void> | null = null
   #isClosed = false
+  #serverUrl: string | undefined
 
   /** Opens a store. Nothing is executed before `start`. */
   static async open(options: OpenOptions = {}): Promise<Belfry> {
@@ -192,7 +193,14 @@ export class Belfry {
     const { publicUrl, network = {} } = opening
     const { leaseMs, renewMs, beatMs, pollMs, name } = opening
     const settings = settingsOf(onlyGiven({ leaseMs, renewMs, beatMs, pollMs }))
-    this.#host = { store, secrets, killAfterMs: settings.killAfterMs, network, messageOf: messagesOf(publicUrl) }
+    this.#host = {
+      store,
+      secrets,
+      killAfterMs: settings.killAfterMs,
+      network,
+      messageOf: messagesOf(publicUrl),
+      serverUrl: () => this.#serverUrl,
+    }
     this.#executors.set(handlerKind.name, { kind: handlerKind, named: this.#handlers.executors })
     this.#engine = new Engine({
       store,
@@ -294,6 +302,7 @@ export class Belfry {
     const { served } = await import('./serving.ts')
     const serving = await served(options, this.#behind())
     this.#doors.push(serving)
+    this.#serverUrl = serving.url
     return serving
   }
 

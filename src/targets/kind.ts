@@ -110,6 +110,8 @@ export interface ExecutorHost {
   readonly network: NetworkPolicy
   /** The messages that runs of parts send. */
   readonly messageOf: MessageOf
+  /** The address of the server in this process, while there is one. */
+  readonly serverUrl?: () => string | undefined
 }
 
 /** Executes the targets of a kind in this process. */

@@ -391,6 +391,6 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
 
 /** An example about what is there. */
 export function about({ id = '', lease = '' }: Known, example: object): Record<string, unknown> {
-  const known = { id, ids: [id], lease, leases: [lease], message: lease }
+  const known = { id, run: id, ids: [id], lease, leases: [lease], message: lease }
   return { ...example, ...Object.fromEntries(Object.entries(known).filter(([field]) => field in example)) }
 }

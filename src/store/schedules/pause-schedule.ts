@@ -15,6 +15,7 @@ import { holdRuns, releaseRuns } from './hold-runs.ts'
 import { writePassed } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
 import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
+import { callSteered } from './steer-others.ts'
 
 /**
  * Pauses a schedule until an instant, or until it is resumed. From this commit on none of its runs starts; leased runs finish.
@@ -43,6 +44,7 @@ export function* pauseSchedule(
     const detail = { reason, ...(until !== undefined && { until }) }
     yield* writeAudit(context, { actor, verb: 'schedule.pause', subject: `schedule ${name}`, detail }, now)
   }
+  yield* callSteered(context, { id: found.id, name, how: 'paused', until, actor })
   return 'paused'
 }
 
@@ -72,6 +74,7 @@ export function* resumeSchedule(
   if (actor !== undefined) {
     yield* writeAudit(context, { actor, verb: 'schedule.resume', subject: `schedule ${name}` }, now)
   }
+  yield* callSteered(context, { id: found.id, name, how: 'resumed', actor })
   return 'resumed'
 }
 
