@@ -7,7 +7,7 @@ import { type Clock, systemClock } from './core/clock.ts'
 import { BelfryError } from './core/error.ts'
 import { Engine } from './engine/engine.ts'
 import { type EventName, Events } from './engine/events.ts'
-import type { Executor } from './engine/execute-run.ts'
+import { type Executor, executorOf } from './engine/execute-run.ts'
 import { settingsOf } from './engine/settings.ts'
 import { kinds, messagesOf } from './kinds.ts'
 import { closeOnSignals } from './library/close-on-signals.ts'
@@ -200,6 +200,7 @@ export class Belfry {
       network,
       messageOf: messagesOf(publicUrl),
       serverUrl: () => this.#serverUrl,
+      executeOf: (target) => executorOf(target, this.#executors)?.execute ?? null,
     }
     this.#executors.set(handlerKind.name, { kind: handlerKind, named: this.#handlers.executors })
     this.#engine = new Engine({

@@ -1,6 +1,7 @@
 import { unlessLeftOut } from './features.ts'
 import type { Part } from './part.ts'
 import { admission } from './parts/admission/rooms.ts'
+import { groups } from './parts/groups/part.ts'
 import { holds } from './parts/holds/part.ts'
 import { notices } from './parts/notices/part.ts'
 
@@ -15,4 +16,4 @@ const optional = await Promise.all([
 ])
 
 /** The parts of Belfry. Only this file knows them all. Parts that act at the same moment act in this order; notices come last. */
-export const parts = [holds, ...admission, ...optional.flat(), notices] as const satisfies readonly Part[]
+export const parts = [holds, groups, ...admission, ...optional.flat(), notices] as const satisfies readonly Part[]

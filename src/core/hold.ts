@@ -107,6 +107,7 @@ const explained = [
   'stopped',
   'paused',
   'hold',
+  'group-paused',
   'calendar',
   'account-blocked',
   'account-full',

@@ -156,13 +156,19 @@ function endOf(holding: Holding, came: ExecutorAnswer, { context, ...how }: Endi
       ? outcomeAfter({ came, stopped, expect, overCap: holding.overCap, ...how })
       : deferredBy(limit, account !== undefined && holding.isWatched, context.clock.now())
   const result = ended?.result
-  const end =
+  const plain =
     result === undefined ? { runId, fence, scheduleId, outcome } : { runId, fence, scheduleId, outcome, result }
+  const end = withRareFacts(plain, ended)
   const usage = reportedUsage(holding, ended)
   const utilisation = reportedUtilisation(holding, ended)
   // Nearly every end is plain, and one object for each is enough.
   if (usage === undefined && utilisation === undefined && limit === undefined && !holding.isWatched) return end
   return { ...end, usage, utilisation, rateLimited: limit, isWatched: holding.isWatched }
+}
+
+/** What few attempts end with. The others keep the one object that they have. */
+function withRareFacts(end: AttemptEnd, { effect, resultBytesMax }: Partial<Ended> = {}): AttemptEnd {
+  return effect === undefined && resultBytesMax === undefined ? end : { ...end, effect, resultBytesMax }
 }
 
 /** A limit without a known end is tried again after a minute. */

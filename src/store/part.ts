@@ -19,6 +19,8 @@ export interface StorePart extends EndHooks {
   readonly versions?: readonly number[]
   /** The part's own queues with their first policies. They cannot be deleted. */
   readonly queues?: Readonly<Record<string, Policy>>
+  /** The queues of runs of its kinds of targets, where these have one of their own: the store knows no kinds. */
+  readonly kindQueues?: Readonly<Record<string, string>>
   /** Run sources that a retry keeps. The retry of any other run has the source `retry`. */
   readonly sourcesKept?: readonly string[]
   /** Called in the transaction that writes a schedule or the policy of a queue, with what is written: makes what the fields of the part need. */

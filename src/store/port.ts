@@ -1,6 +1,7 @@
 import type { Capabilities } from '../core/queue/plan-leases.ts'
 import type { Policy, Retention } from '../core/queue/policy.ts'
 import type { RateLimited } from '../core/run/expect.ts'
+import type { LastEffect } from '../core/run/last-effect.ts'
 import type { RunStatus } from '../core/run/run-state.ts'
 import type { Usage } from '../core/run/usage.ts'
 import type { Utilisation } from '../core/run/utilisation.ts'
@@ -237,6 +238,8 @@ export type Renewal =
 export interface AttemptEnd extends LeaseName {
   readonly outcome: Outcome
   readonly result?: unknown
+  /** How long its result may be, where that is more than of others. */
+  readonly resultBytesMax?: number | undefined
   /** What parts learned after the target succeeded, by the name of the part, for their end hooks. */
   readonly learned?: Readonly<Record<string, unknown>>
   /** The lease's schedule, if it has one; it must be locked before the run. */
@@ -248,6 +251,8 @@ export interface AttemptEnd extends LeaseName {
   readonly rateLimited?: RateLimited | undefined
   /** A part holds something for this attempt, so that its end hooks must see a plain end too. */
   readonly isWatched?: boolean | undefined
+  /** What the attempt does as its last act, in the step that ends it. */
+  readonly effect?: LastEffect | undefined
 }
 
 export type Settled = LeaseName &

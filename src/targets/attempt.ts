@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { EndFacts } from '../core/run/expect.ts'
+import type { LastEffect } from '../core/run/last-effect.ts'
 import type { Usage } from '../core/run/usage.ts'
 import type { Utilisation } from '../core/run/utilisation.ts'
 import type { Target } from '../core/target.ts'
@@ -47,6 +48,10 @@ export interface Attempt {
 export interface Ended {
   readonly facts: EndFacts
   readonly result?: unknown
+  /** What is left to do in the step that ends the attempt. */
+  readonly effect?: LastEffect
+  /** How long a result is kept whole, where its target asks for more than others have. */
+  readonly resultBytesMax?: number
 }
 
 /**

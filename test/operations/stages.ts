@@ -5,6 +5,7 @@ import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
 import { type Desk, verbsAt } from './desk.ts'
+import { groupStages } from './group-stages.ts'
 import { taskStages } from './task-stages.ts'
 
 type Nouns = typeof nouns
@@ -376,6 +377,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent get': nothing,
   'agent check': nothing,
   ...taskStages,
+  ...groupStages,
   'run screen': terminal,
   'run attach': terminal,
   'workspace list': worktree,

@@ -115,6 +115,38 @@ onEachDatabase('hooks at the end of runs', (scene) => {
     expect(shown).toHaveLength(1)
   })
 
+  it('come after the last effect of an attempt, which no older fence takes, and whose answer is the outcome', async () => {
+    const shown: unknown[] = []
+    function* ended(_: StoreContext, { ends }: Ends<unknown>): Step<void> {
+      shown.push(...ends.map(({ status, reason, effect }) => [status, reason, effect === renames]))
+    }
+    const taken: string[] = []
+    const renames = {
+      take: ({ kind }: { kind: string }) => {
+        taken.push(kind)
+        return { kind: 'failed', reason: 'the file is another one', retryable: false } as const
+      },
+    }
+    const breaks = {
+      take: (): never => {
+        throw new Error('no disk')
+      },
+    }
+    bring(scene(), { ended: Object.assign(ended, { skipsPlain: true as const }) })
+    const held = await scene().leaseOf(await scene().enqueue({ onExhausted: 'fail' }))
+    const end = { ...endOf(held), effect: renames }
+    const [refused] = await scene().write((context) => settle(context, [{ ...end, fence: 7 }]))
+    expect([refused?.answer, taken]).toEqual(['lease-lost', []])
+    await scene().write((context) => settle(context, [end]))
+    expect(taken).toEqual(['success'])
+    const other = await scene().leaseOf(await scene().enqueue())
+    await scene().write((context) => settle(context, [{ ...endOf(other), effect: breaks }]))
+    expect(shown).toEqual([
+      ['failed', 'the file is another one (not retryable)', true],
+      ['ready', 'its last effect failed: no disk', false],
+    ])
+  })
+
   it('see attempts after which another one follows, and runs that ended without one', async () => {
     const shown: unknown[] = []
     function* ending(_: StoreContext, { ends }: Ends<unknown>): Step<readonly number[]> {

@@ -66,9 +66,11 @@ const specFields = {
   name: {
     ...plainName,
     // A schedule named like the id of another would be mistaken for it: deleted ones are known by their ids alone.
-    expected: `${plainName.expected}, and not the form of an id, such as s-15`,
+    expected: `${plainName.expected}, neither the form of an id, such as s-15, nor beginning with belfry:, which names Belfry’s own`,
     problem: (value) =>
-      plainName.problem(value) ?? (parseId('schedule', value) === null ? null : 'is the form of an id'),
+      plainName.problem(value) ??
+      (parseId('schedule', value) === null ? null : 'is the form of an id') ??
+      (String(value).startsWith('belfry:') ? 'begins with belfry:' : null),
   },
   timing: required(group(timingFields, { says: 'When it runs.' })),
   ...scheduleFields,

@@ -25,6 +25,7 @@ const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-no
   'ai-oneshot': 'A one-shot hint gave the instant.',
   'clamped-min': 'The requested instant was too soon, and min moved it later.',
   'clamped-max': 'The requested instant was too late, and max moved it earlier.',
+  'clamped-window': 'The hint fell outside the window of its schedule, and the run was planned for an open minute.',
   'clamped-calendar': 'A calendar was closed at the requested instant, and the run was planned for open hours.',
   paused: 'Its schedule was paused.',
   disabled: 'Its schedule was disabled.',

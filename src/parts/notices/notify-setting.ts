@@ -73,9 +73,9 @@ export function isSameNotify(a: Notify | null, b: Notify | null): boolean {
   return canonicalJson(a ?? {}) === canonicalJson(b ?? {})
 }
 
-/** The queue of notifications, and the lanes of their targets by `needName`. */
+/** The queues of notifications by the kinds of their targets, and the lanes of these by `needName`. */
 export interface NoticeLanes {
-  readonly queue: QueueRow
+  readonly queueOf: (target: Target) => QueueRow
   readonly needIds: ReadonlyMap<string, number>
 }
 
@@ -84,9 +84,16 @@ export interface NoticeLanes {
  * finds them and waits for no other transaction that is making them.
  */
 export function* ensureNoticeLanes(context: StoreContext, targets: readonly Target[]): Step<NoticeLanes> {
-  const { queues } = yield* ensureQueues(context, [noticesQueue])
+  const named = targets.map((target) => queueName(context, target))
+  const { queues } = yield* ensureQueues(context, [...new Set([noticesQueue, ...named])])
   const needIds = yield* ensureNeeds(context, targets.map(needOfNotice))
-  return { queue: queues.get(noticesQueue) as QueueRow, needIds }
+  return { queueOf: (target) => queues.get(queueName(context, target)) as QueueRow, needIds }
+}
+
+/** A session takes messages from their own queue; all other notifications are sent by workers. */
+function queueName({ parts }: StoreContext, target: Target): string {
+  const { kind = '' } = needOfNotice(target) ?? {}
+  return parts.find(({ kindQueues = {} }) => Object.hasOwn(kindQueues, kind))?.kindQueues?.[kind] ?? noticesQueue
 }
 
 /** Makes them for the receivers that a schedule, the policy of a queue or the namespace names. */

@@ -1,5 +1,6 @@
 import { BelfryError } from '../../core/error.ts'
 import { parseId } from '../../core/id.ts'
+import { reasonText } from '../../core/reason-text.ts'
 import { type Outcome, type Verdict, verdict } from '../../core/run/verdict.ts'
 import { invalid } from '../check.ts'
 import type { AttemptEnd, LeaseName, Settled } from '../port.ts'
@@ -87,9 +88,9 @@ const findListed = dialects('settle find listed', {
 })
 
 /** Whether the end may write only history and a result; the lease decides finally. */
-export function mayBePlain({ outcome, scheduleId, usage, isWatched, learned }: AttemptEnd): boolean {
+export function mayBePlain({ outcome, scheduleId, usage, isWatched, learned, effect }: AttemptEnd): boolean {
   if (outcome?.kind !== 'success' || outcome.noop === true || scheduleId) return false
-  return usage === undefined && isWatched !== true && learned === undefined
+  return usage === undefined && isWatched !== true && learned === undefined && effect === undefined
 }
 
 /**
@@ -132,7 +133,9 @@ function* callHooks(context: StoreContext, now: number, written: readonly Number
 
 function* keepResults({ ns }: StoreContext, ends: readonly NumberedEnd[]): Step<void> {
   yield* writeResults(
-    ends.flatMap(({ runId, end: { fence, result } }) => (result === undefined ? [] : [{ runId, ns, fence, result }])),
+    ends.flatMap(({ runId, end: { fence, result, resultBytesMax: bytesMax } }) =>
+      result === undefined ? [] : [{ runId, ns, fence, result, bytesMax }],
+    ),
   )
 }
 
@@ -193,14 +196,14 @@ function* settleFully(
   const leases = new Map(rows.map((row) => [`${row.run_id} ${row.fence}`, row]))
   const held = [...new Map(ends.map((one) => [nameOf(one), one])).values()].flatMap((one) => {
     const lease = leases.get(nameOf(one))
-    return lease === undefined ? [] : [{ one, lease, outcome: one.end.outcome }]
+    return lease === undefined ? [] : [{ one, lease, outcome: lastOutcome(one.end) }]
   })
   const schedules = yield* withForgotten(locked, rows)
   const verdicts = yield* judge(context, now, held, schedules)
   const judged = held.map((each) => ({ ...each, given: verdicts.get(each.one.runId) as Verdict }))
   const endings = judged.map(({ one: { end }, lease, outcome, given }) => {
-    const { result, usage, utilisation, rateLimited, learned, isWatched } = end
-    const reported = { result, usage, utilisation, rateLimited, learned, isWatched }
+    const { result, usage, utilisation, rateLimited, learned, isWatched, effect } = end
+    const reported = { result, usage, utilisation, rateLimited, learned, isWatched, effect }
     return { ...endingOf(lease, outcome.kind, given), ...reported }
   })
   yield* conclude(context, { now, endings, schedules })
@@ -209,6 +212,15 @@ function* settleFully(
     held.map(({ one }) => one),
   )
   return new Map(judged.map(({ one, given }) => [one, given]))
+}
+
+/** The fence is checked by now, and the row of the lease is gone in this transaction alone. */
+function lastOutcome({ outcome, effect }: AttemptEnd): Outcome {
+  try {
+    return effect?.take(outcome) ?? outcome
+  } catch (error) {
+    return { kind: 'failed', reason: `its last effect failed: ${reasonText((error as Error).message)}` }
+  }
 }
 
 function nameOf({ runId, end }: NumberedEnd): string {

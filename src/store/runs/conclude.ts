@@ -36,6 +36,7 @@ export interface Ending {
   readonly rateLimited?: RunEnd['rateLimited']
   readonly learned?: RunEnd['learned']
   readonly isWatched?: RunEnd['isWatched']
+  readonly effect?: RunEnd['effect']
 }
 
 const insertAttempts = dialects('conclude insert attempts', tables.attempt.insert())
@@ -91,8 +92,8 @@ export function* conclude(context: StoreContext, { now, endings, schedules }: Co
 
 function runEndOf({ verdict: { status, reason }, ...ending }: Ending): RunEnd {
   const { runId, ns, scheduleId, fence, outcome, result } = ending
-  const { usage, utilisation, rateLimited, learned, isWatched, startedAt } = ending
-  const reported = { result, usage, utilisation, rateLimited, learned, isWatched, startedAt }
+  const { usage, utilisation, rateLimited, learned, isWatched, effect, startedAt } = ending
+  const reported = { result, usage, utilisation, rateLimited, learned, isWatched, effect, startedAt }
   return { runId, ns, scheduleId, fence, outcome, status, isOver: status !== 'ready', reason, ...reported }
 }
 

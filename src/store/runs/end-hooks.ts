@@ -1,4 +1,5 @@
 import type { RateLimited } from '../../core/run/expect.ts'
+import type { LastEffect } from '../../core/run/last-effect.ts'
 import type { Usage } from '../../core/run/usage.ts'
 import type { Utilisation } from '../../core/run/utilisation.ts'
 import type { Outcome, Verdict } from '../../core/run/verdict.ts'
@@ -35,6 +36,8 @@ export interface RunEnd {
   readonly learned?: AttemptEnd['learned']
   /** A part has reserved something for this attempt. A lost attempt does not say so, even where one has. */
   readonly isWatched?: boolean | undefined
+  /** What the attempt did as its last act; its part knows it again. */
+  readonly effect?: LastEffect | undefined
   /** When the attempt was leased. */
   readonly startedAt?: number | null | undefined
 }

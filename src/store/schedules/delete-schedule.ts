@@ -1,4 +1,4 @@
-import { hintKinds } from '../../core/schedule/hints.ts'
+import { endsOf, everyHint } from '../../core/schedule/hints.ts'
 import { unplanned, withExpirySeen } from '../../core/schedule/next-plan.ts'
 import { passedBy } from '../../core/schedule/passed-by.ts'
 import { isPaused } from '../../core/schedule/state.ts'
@@ -30,7 +30,7 @@ export function* deleteSchedule(
   const outcome = isPaused(found, now) ? 'paused' : 'schedule-deleted'
   const { row, entries } = passedBy(withExpirySeen(found, { now, lastRunId: null }), { by: now, now, outcome })
   yield* writePassed(now, row, entries)
-  yield* endHints(hintKinds.map((kind) => ({ scheduleId: row.id, kind, at: now, by: 'cleared' })))
+  yield* endHints(endsOf(row.id, everyHint(row.hints), now, 'cleared'))
   const deleted = { ...unplanned(row), hints: {}, wakeAt: null, deletedAt: now }
   yield* saveSchedules([deleted])
   yield* cancelRuns(context, now, deleted, { reason: 'schedule-deleted', leased: cancelLeased })

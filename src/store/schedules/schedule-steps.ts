@@ -1,5 +1,8 @@
+import type { AuthorKind } from '../../core/schedule/hint-author.ts'
+import type { Clamped } from '../../core/schedule/hint-bounds.ts'
 import type { Actor } from '../audit/actor.ts'
 import type { ScheduleView } from '../views.ts'
+import type { HintWish } from './steer-schedule.ts'
 
 export interface PutOptions {
   /** `create` refuses a name that has another spec; `put` creates or updates. */
@@ -42,15 +45,20 @@ export interface PutAnswer {
   readonly queueCreated?: true
 }
 
-export type NewHint = {
-  readonly expiresAt: number
-  readonly reason: string
-  readonly author: string
-} & ({ readonly kind: 'interval'; readonly ms: number } | { readonly kind: 'oneshot'; readonly at: number })
+/** A hint of a caller, whose kind follows from its door and token. Absent: a person. */
+export type NewHint = HintWish & { readonly author: string; readonly by?: AuthorKind | undefined }
 
 export type HintAnswer =
   /** Without an instant the next run waits for the end of the named run, or there is none. */
-  | { readonly answer: 'set'; readonly nextRunAt: number | null; readonly waitsFor: string | null }
+  | {
+      readonly answer: 'set'
+      readonly nextRunAt: number | null
+      readonly waitsFor: string | null
+      /** What a bound moved. */
+      readonly clamped?: Clamped
+      /** The author of the hint that outranks it: it waits until that has ended. */
+      readonly outrankedBy?: AuthorKind
+    }
   | { readonly answer: 'not-found' }
 
 export type RunNowAnswer =

@@ -1,9 +1,10 @@
 import { formatId } from '../../../core/id.ts'
+import { isPaused } from '../../../core/schedule/state.ts'
 import type { Ends, MovedSchedule } from '../../../store/runs/end-hooks.ts'
 import { pauseSchedule, resumeSchedule } from '../../../store/schedules/pause-schedule.ts'
 import { lockSchedules } from '../../../store/schedules/schedule-row.ts'
 import type { Steered } from '../../../store/schedules/schedule-steps.ts'
-import type { Step } from '../../../store/statement.ts'
+import { clockNow, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { deleteTask } from '../tasks/delete-task.ts'
 import { type Child, childrenOf, pauseWithParent, withParent } from './child-rows.ts'
@@ -11,18 +12,22 @@ import { type Child, childrenOf, pauseWithParent, withParent } from './child-row
 /** Pauses, resumes and deletes the tasks that agents planned together with the schedule in whose runs they did so. */
 export function* steerChildren(context: StoreContext, { id, name, how, ...by }: Steered): Step<void> {
   const { until, cancelLeased = false, actor = { name: `schedule ${name}`, door: 'store' } } = by
-  for (const child of yield* childrenOf(context, id)) {
+  const children = yield* childrenOf(context, id)
+  // A caller that resumes ends its own pauses, and others may keep the parent paused.
+  if (how === 'resumed' && children.length > 0 && (yield* isStillPaused(id))) return
+  for (const child of children) {
     if (how === 'deleted') {
       const task = { name: child.name, schedule: formatId('schedule', child.id) }
       yield* deleteTask(context, task, { cancelLeased, actor })
     } else if (how === 'paused') {
-      yield* pauseSchedule(context, child.name, {
-        reason: withParent(name),
-        actor,
-        ...(until !== undefined && { until }),
-      })
-    } else if (isPausedWith(child, name)) yield* resumeSchedule(context, child.name, { actor })
+      yield* pauseSchedule(context, child.name, { reason: withParent(name), ...(until !== undefined && { until }) })
+    } else if (isPausedWith(child, name)) yield* resumeSchedule(context, child.name)
   }
+}
+
+function* isStillPaused(id: number): Step<boolean> {
+  const row = (yield* lockSchedules([id], { wait: true })).get(id)
+  return row !== undefined && isPaused(row, yield* clockNow())
 }
 
 /** A child that was also paused by itself stays so. */

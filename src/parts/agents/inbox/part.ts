@@ -15,6 +15,7 @@ export const inbox = {
   migrations: [inboxTables],
   kinds: [inboxKind],
   queues: { [inboxQueue]: inboxPolicy },
+  kindQueues: { [inboxKind.name]: inboxQueue },
   sourcesKept: [messageSource],
   ofRuns: [removeMessages],
   sweeps: [sweepSessions],

@@ -89,7 +89,9 @@ export function* takeMessage(context: StoreContext, asking: Asking): Step<TakeAn
 takeMessage.audits = ({ leases }: TakeAnswer) => leasesNamed('taken', leases)
 
 /** A schedule is what its owner wrote. Other messages come from any caller that may enqueue, and only those that a person sent are trusted. */
-function* originOf(context: StoreContext, { runId, scheduleId }: Lease): Step<Taken['origin']> {
+function* originOf(context: StoreContext, { runId, scheduleId, source }: Lease): Step<Taken['origin']> {
+  // The prompt of a notification is Belfry's own; what is told is its payload.
+  if (source === 'notice') return { isTrusted: true }
   if (scheduleId !== null) return { ...(yield* runOrigin(context, scheduleId)), isTrusted: true }
   const row = yield* one<{ author: string | null; caller: string | null }>(findAuthor, parseId('run', runId))
   return { ...(row?.author != null && { author: row.author }), isTrusted: row?.caller === 'person' }

@@ -18,6 +18,7 @@ import type { StoreContext } from '../../../store/store-context.ts'
 import { type AdmittedChild, admitChild, pauseWithParent } from '../children/child-rows.ts'
 import { planTurn } from '../children/loop-turns.ts'
 import { freeId, insertTask, sameTask, unfinishedTasks } from './task-rows.ts'
+import { keepExpiry } from './tell-tasks.ts'
 
 /** A task that is asked for. Its id is chosen by the store. */
 export interface NewTask {
@@ -68,7 +69,7 @@ function* makeTask(
   { child, ...making }: Making,
 ): Step<{ id: string; put: PutAnswer }> {
   const { spec, facts, ids } = task
-  const { project, author, by, run } = facts
+  const { project, author, by, run, expiresAt = null } = facts
   if ((yield* unfinishedTasks(context, project)) >= tasksOfProjectMax) throw tooMany(project)
   const id = yield* freeId(context, ids)
   if (id === undefined) throw metOthers('Every id for the task was taken.')
@@ -78,7 +79,7 @@ function* makeTask(
   const scheduleId = parseId('schedule', put.schedule.id) as number
   const runId = run === undefined ? null : parseId('run', run)
   const [asked, createdAt] = [askedAs(task), yield* clockNow()]
-  const row = { scheduleId, id, project, author, askedAs: asked, caller: by, runId, createdAt }
+  const row = { scheduleId, id, project, author, askedAs: asked, caller: by, runId, createdAt, expiresAt }
   yield* insertTask(context, { ...row, parentId: child?.parent?.id ?? null, depth: child?.depth ?? 0 })
   if (facts.pace === undefined && child?.parent == null) return { id, put }
   if (facts.pace === 'self') {
@@ -126,10 +127,12 @@ function nameTaken(name: string): BelfryError {
   })
 }
 
-/** Refuses to write a task while durable tasks are off. Called in every transaction that writes a schedule. */
-export function* refuseDurable(context: StoreContext, said: object): Step<void> {
-  if ((said as Partial<ScheduleSpec>).task === undefined) return
+/** Refuses to write a task while durable tasks are off, and keeps its expiry. Called in every transaction that writes a schedule. */
+export function* taskWritten(context: StoreContext, said: object): Step<void> {
+  const { task } = said as Partial<ScheduleSpec>
+  if (task === undefined) return
   if (!settingsInForce(yield* settingsNow(context)).durable) throw durableOff()
+  yield* keepExpiry(context, task)
 }
 
 export function durableOff(): BelfryError {

@@ -53,8 +53,8 @@ const findSame = both(
 )
 const insert = both(
   'tasks insert',
-  `insert into belfry.task (schedule_id, ns, id, project, author, caller, run_id, asked_as, created_at, parent_id, depth)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+  `insert into belfry.task (schedule_id, ns, id, project, author, caller, run_id, asked_as, created_at, expires_at, parent_id, depth)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 )
 const findIds = both('tasks find ids', ({ texts }) => `select id from belfry.task where ns = $1 and id ${texts('$2')}`)
 const retire = both(
@@ -134,14 +134,16 @@ export interface NewTaskRow extends AskedTask {
   readonly caller: string
   readonly runId: number | null
   readonly createdAt: number
+  readonly expiresAt: number | null
   /** The schedule in whose run an agent planned it. */
   readonly parentId: number | null
   readonly depth: number
 }
 
 export function* insertTask({ ns }: StoreContext, row: NewTaskRow): Step<void> {
-  const { scheduleId, id, project, author, caller, runId, askedAs, createdAt, parentId, depth } = row
-  yield* one(insert, scheduleId, ns, id, project, author, caller, runId, askedAs, createdAt, parentId, depth)
+  const { scheduleId, id, project, author, caller, runId, askedAs, createdAt, expiresAt, parentId, depth } = row
+  const made = [createdAt, expiresAt, parentId, depth] as const
+  yield* one(insert, scheduleId, ns, id, project, author, caller, runId, askedAs, ...made)
 }
 
 /** The first of these ids that no task has. */

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
 import { knowsRunToken } from '../../../../src/parts/agents/children/run-token.ts'
+import { budgetsOf } from '../../../../src/parts/agents/tasks/task-answer.ts'
+import { findTask, type TaskView } from '../../../../src/parts/agents/tasks/task-rows.ts'
 import { all, both } from '../../../../src/store/statement.ts'
 import { startAt } from '../../../operations/desk.ts'
 import { listAudit } from '../../../store/list-audit.ts'
@@ -34,6 +36,9 @@ atEachDesk('what an agent plans in its run', (desk) => {
         env: { KEY: { secret: 'KEY' } },
       },
     })
+    await verbsOf(desk()).budgets.put('looks', { for: `schedule=${task.name}`, per: 'day', zone: 'UTC', runs: 9 })
+    const view = (await desk().store.look(findTask, child.id)) as TaskView
+    expect(await budgetsOf(desk().context, view)).toEqual(['looks'])
     expect(await agent.planned({})).toMatchObject([{ id: task.id }, { id: child.id, lastStartedAt: null }])
   })
 
@@ -172,7 +177,7 @@ atEachDesk('what an agent plans in its run', (desk) => {
       'until has command',
     )
     await expect(agent.repeat({ prompt: 'x', until: 'tomorrow' })).rejects.toThrow('an instant with its offset')
-    await verbsOf(desk()).settings.set({ durable: 'off' } as never)
+    await verbsOf(desk()).settings.set('durable', 'off')
     await expect(agent.plan(later(1))).rejects.toMatchObject({ code: 'conflict', details: { reason: 'durable-off' } })
     expect((await agent.planned({})).filter(({ parent }) => parent !== undefined)).toEqual([])
   })
@@ -282,8 +287,8 @@ atEachDesk('an agent in its run', (desk) => {
     await agent.progress({ says: `Half\nway, with ${token}` })
     const { runs, inbox } = verbsOf(desk())
     expect((await runs.output(lease.runId))?.text).toBe('[progress: Half way, with [token]]\n')
-    await expect(agent.progress({ says: 'x', run: 'r-7' })).rejects.toMatchObject({ code: 'not-allowed' })
-    await inbox.send({ project: '/srv/app', prompt: 'Hello.' })
+    await expect(agent.progress({ says: 'x', run: 'r-17' })).rejects.toMatchObject({ code: 'not-allowed' })
+    await inbox.send('Hello.', { project: '/srv/app' })
     await expect(agent.inbox.next({ project: '/srv/other' })).rejects.toMatchObject({ code: 'not-allowed' })
     await expect(agent.inbox.next({ session: 'yours' })).rejects.toMatchObject({ code: 'not-allowed' })
     const { message } = await agent.inbox.next({})
