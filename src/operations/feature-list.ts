@@ -15,10 +15,10 @@ interface FeatureEntry {
 
 const known = {
   agents: {
-    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox'],
+    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox', 'children'],
     nouns: ['agents', 'workspaces', 'tasks', 'missed', 'inbox'],
-    words: ['agent', 'workspace', 'screen', 'attach', 'task', 'hook'],
-    versions: [25, 30, 28, 33],
+    words: ['agent', 'workspace', 'screen', 'attach', 'task', 'hook', 'cron', 'loop', 'schedule_wakeup'],
+    versions: [25, 30, 28, 35, 33, 34],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
   config: { nouns: ['config'], words: ['apply'] },
