@@ -17,7 +17,7 @@ const known = {
   agents: {
     rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox', 'children'],
     nouns: ['agents', 'workspaces', 'tasks', 'missed', 'inbox'],
-    words: ['agent', 'workspace', 'screen', 'attach', 'task', 'hook', 'cron', 'loop', 'schedule_wakeup'],
+    words: ['agent', 'workspace', 'screen', 'attach', 'task', 'hook', 'cron', 'loop', 'wakeup'],
     versions: [25, 30, 28, 35, 33, 34],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
