@@ -15,9 +15,23 @@ interface FeatureEntry {
 
 const known = {
   agents: {
-    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox', 'children'],
+    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox', 'coming-over', 'children'],
     nouns: ['agents', 'workspaces', 'tasks', 'missed', 'inbox'],
-    words: ['agent', 'workspace', 'screen', 'attach', 'task', 'hook', 'cron', 'loop', 'wakeup'],
+    words: [
+      'agent',
+      'workspace',
+      'screen',
+      'attach',
+      'task',
+      'hook',
+      'install',
+      'uninstall',
+      'claude',
+      'import-claude',
+      'cron',
+      'loop',
+      'wakeup',
+    ],
     versions: [25, 30, 28, 35, 33, 34],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
@@ -25,11 +39,10 @@ const known = {
   routines: { nouns: ['routines'], words: ['routine', 'hooks'], versions: [8, 15] },
   imports: { words: ['import'] },
   backfill: { words: ['backfill'] },
+  corpus: { nouns: ['corpora'], words: ['corpus'], versions: [42] },
   command: { words: ['command'] },
   http: { words: ['http'] },
-  // Names of parts to come: a setting that leaves them out holds from their first day.
-  planner: { words: ['planner'] },
-  corpus: { words: ['corpus'] },
+  planner: { words: ['planner'], versions: [40] },
 } satisfies Readonly<Record<string, FeatureEntry>>
 
 export type Feature = keyof typeof known

@@ -18,6 +18,8 @@ export interface TaskFacts {
   readonly pace?: 'self' | undefined
   /** It ends with the first answer that fits. */
   readonly untilAnswer?: AnswerRules | undefined
+  /** The session that it lives and ends with. Absent: the store keeps it. */
+  readonly session?: string | undefined
   /** The first occurrence at or after this instant is the last. */
   readonly expiresAt?: number | undefined
 }

@@ -3,6 +3,7 @@ import { type Scope, scopes } from '../../../operations/caller-scope.ts'
 import { exitOk } from '../../../operations/error-codes.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
+import { partModels } from '../../../parts-face.ts'
 import { contextInRun, isRunToken, passOn } from '../../mcp/in-run.ts'
 import { chosenTools } from '../../mcp/tool-sets.ts'
 import { refuseServer, type ServerFlags, serverNamed } from '../session/named-server.ts'
@@ -31,13 +32,17 @@ export async function mcp(
   const isInRun = isRunToken(token)
   const scope = scopeOf(flags, problems)
   const tools = chosenTools(flags.tools ?? (isInRun ? 'all' : undefined), { scope, field: '--tools', problems })
-  refuse('The server', problems)
   const server = isInRun ? serverNamed(given as ServerFlags, world) : null
   if (server !== null && isInRun) {
+    refuse('The server', problems)
     const { stdin, stdout } = world
     if (!isJudged) await passOn({ url: addressOf(server.url, flags.tools), token, stdin, stdout })
     return exitOk
   }
+  const begun = await Promise.all(partModels.map(({ load }) => load()))
+  const beside = begun.map((begin) => begin(given, problems, world))
+  refuse('The server', problems)
+  const offered = new Set([...tools, ...beside.flatMap((part) => part.tools ?? [])])
   refuseServer('mcp', 'Connect the agent to the /mcp route of the server.', given as ServerFlags, world)
   refuseStraySchema(locateStore(store, world), schema)
   if (isJudged) return exitOk
@@ -58,9 +63,11 @@ export async function mcp(
       const opened = await opening.session()
       return isInRun ? { ...opened, context: await contextInRun(opened.context, token) } : opened
     }
-    await world.model(session, { scope, tools, isInRun, start, stdin, stdout, onUnforeseen })
+    const how = { scope, tools: offered, isInRun, start, stdin, stdout, onUnforeseen, beside }
+    await world.model(session, how)
     return exitOk
   } finally {
+    await Promise.all(beside.map((part) => part.close()))
     await opening.close()
   }
 }

@@ -7,6 +7,7 @@ import { findRun } from '../../../store/reads/find-run.ts'
 import { findSchedule } from '../../../store/reads/find-schedule.ts'
 import type { RunView, ScheduleView } from '../../../store/views.ts'
 import type { AgentTarget } from '../agent-target.ts'
+import { taskHome } from '../tasks/task-home.ts'
 import type { TaskView } from '../tasks/task-rows.ts'
 import { type MakingTask, madeFrom } from '../tasks/task-writes.ts'
 import { runEnded } from './child-rows.ts'
@@ -25,27 +26,24 @@ export async function planned(
   { isUntimed, shaped = (task) => task }: MakingTask = {},
 ): Promise<{ readonly answer: 'created' | 'unchanged'; readonly view: TaskView }> {
   const { durable, ...fields } = value
-  const { store, problem } = storeFor(context, durable !== false)
-  const found = problem === null ? problems : [...problems, problem]
   const { within } = context.actor
-  const asAgent = { ...context, store, actor: { ...context.actor, kind: 'agent' as const } }
-  if (within === undefined)
-    return madeFrom(asAgent, { given, value: fields, problems: found }, { isUntimed: isUntimed === true, shaped })
+  const asAgent = { ...context, actor: { ...context.actor, kind: 'agent' as const } }
+  const how = { isUntimed: isUntimed === true, shaped }
+  const asked = { given, value: fields, problems }
+  if (within === undefined) return madeFrom(await taskHome(asAgent, durable !== false), asked, how)
   const parent = await parentOf(asAgent, within)
   const { cwd = within.project } = parent.target
   const whole = { ...inherited(parent, fields.agent), ...fields, queue: parent.run.queue, cwd }
-  const making = { isUntimed: isUntimed === true, shaped: (task: Shaped) => asChild(shaped(task), parent, within) }
-  return madeFrom({ ...asAgent, folder: cwd }, { given, value: whole, problems: found }, making)
+  const making = { ...how, shaped: (task: Shaped) => asChild(shaped(task), parent, within) }
+  const found = durable === false ? [...problems, noSessionHere] : problems
+  return madeFrom(await taskHome({ ...asAgent, folder: cwd }), { given, value: whole, problems: found }, making)
 }
 
-/** Where a task is kept, and what is wrong with the wish: a task that is not durable would live in the process that serves its session. */
-export function storeFor(
-  { store }: Pick<OperationContext, 'store'>,
-  isDurable: boolean,
-): { readonly store: OperationContext['store']; readonly problem: Problem | null } {
-  if (isDurable) return { store, problem: null }
-  const expected = 'true, or leave it out: the task is stored, and expires within 7 days'
-  return { store, problem: { field: 'durable', problem: 'is false, and there are no session tasks here', expected } }
+/** A run ends, and what it plans outlives it. */
+const noSessionHere: Problem = {
+  field: 'durable',
+  problem: 'is false, and a run has no session that would keep it',
+  expected: 'true, or leave it out: the task is stored, and expires within 7 days',
 }
 
 type Shaped = Parameters<NonNullable<MakingTask['shaped']>>[0]

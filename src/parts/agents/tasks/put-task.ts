@@ -31,6 +31,8 @@ export interface NewTask {
   readonly ids: readonly string[]
   /** The run in which an agent plans it, under its quota. */
   readonly within?: RunBounds | undefined
+  /** Unfinished tasks of the project that are kept elsewhere, and count too. */
+  readonly others?: number
 }
 
 export type TaskPut =
@@ -56,21 +58,22 @@ function askedAs({ asked }: NewTask): string {
   return createHash('sha256').update(canonicalJson(asked)).digest('hex').slice(0, 32)
 }
 
-interface Making {
+export interface Making {
   readonly actor: Actor
   readonly child?: AdmittedChild
   /** The file that manages it. */
   readonly source?: string
 }
 
-function* makeTask(
+/** Makes a task, whatever its author has asked for before. */
+export function* makeTask(
   context: StoreContext,
   task: NewTask,
   { child, ...making }: Making,
 ): Step<{ id: string; put: PutAnswer }> {
-  const { spec, facts, ids } = task
+  const { spec, facts, ids, others = 0 } = task
   const { project, author, by, run, expiresAt = null } = facts
-  if ((yield* unfinishedTasks(context, project)) >= tasksOfProjectMax) throw tooMany(project)
+  if ((yield* unfinishedTasks(context, project)) + others >= tasksOfProjectMax) throw tooMany(project)
   const id = yield* freeId(context, ids)
   if (id === undefined) throw metOthers('Every id for the task was taken.')
   const { name = `task-${id}` } = spec
