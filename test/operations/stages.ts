@@ -4,6 +4,7 @@ import { keepWorktree } from '../../src/parts/agents/workspace/worktree-rows.ts'
 import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
+import { corpusStages } from './corpus-stages.ts'
 import { type Desk, verbsAt } from './desk.ts'
 import { groupStages } from './group-stages.ts'
 import { taskStages } from './task-stages.ts'
@@ -380,6 +381,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent check': nothing,
   ...taskStages,
   ...groupStages,
+  ...corpusStages,
   'run screen': terminal,
   'run attach': terminal,
   'workspace list': worktree,
@@ -395,6 +397,6 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
 
 /** An example about what is there. */
 export function about({ id = '', lease = '', path }: Known, example: object): Record<string, unknown> {
-  const known = { id, ids: [id], lease, leases: [lease], message: lease, path }
+  const known = { id, run: id, ids: [id], lease, leases: [lease], message: lease, path }
   return { ...example, ...Object.fromEntries(Object.entries(known).filter(([field]) => field in example)) }
 }

@@ -1,5 +1,4 @@
 import type { GroupSpec } from '../../core/schedule/group.ts'
-
 import { writeAudit } from '../audit/write-audit.ts'
 import { canonicalJson, checkActor } from '../check.ts'
 import { lockManaged, refuseManaged } from '../managed.ts'

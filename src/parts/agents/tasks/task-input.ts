@@ -78,7 +78,7 @@ const fromNow = { ...durationFields('in', 'How long from now it runs once, in pl
 const durable = z
   .boolean()
   .describe(
-    'Whether the store keeps it. false: it lives as long as the session that this process serves, and is done by it. Default: true.',
+    'Whether the store keeps it; if not, it lives as long as the session that this process serves, and the session does it. Default: true.',
   )
   .optional()
 
