@@ -4,6 +4,7 @@ import { keepWorktree } from '../../src/parts/agents/workspace/worktree-rows.ts'
 import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
+import { calendarStages } from './calendar-stages.ts'
 import { corpusStages } from './corpus-stages.ts'
 import { type Desk, verbsAt } from './desk.ts'
 import { groupStages } from './group-stages.ts'
@@ -55,14 +56,6 @@ const hinted: Stage = async (desk) => {
   await verbs.hint('nightly', { every: '5m', reason: 'r' })
   await verbs.hint('nightly', { every: '6m', reason: 'r' })
   await verbs.hint('nightly', { at: '2026-01-05T09:20Z', reason: 'r' })
-  return {}
-}
-
-const calendars: Stage = async ({ context }) => {
-  const { calendars: verbs } = verbsAt(() => context)
-  await verbs.put('office', { zone: 'Europe/Paris', open: ['mon-fri 08:00-18:00'] })
-  await verbs.put('office', { open: ['mon-fri 09:00-18:00'], closedDates: ['12-25'] })
-  await verbs.put('night', { zone: 'Europe/Paris', open: ['mon-sun 22:00-07:00'] })
   return {}
 }
 
@@ -348,13 +341,6 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
     await verbs.stop({ reason: 'Incident 4711' })
     return {}
   },
-  'calendar put': nothing,
-  'calendar get': calendars,
-  'calendar list': calendars,
-  'calendar test': calendars,
-  'calendar delete': calendars,
-  'calendar revert': calendars,
-  'calendar apply': calendars,
   'account put': nothing,
   'account list': blockedAccount,
   'account get': blockedAccount,
@@ -381,6 +367,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent check': nothing,
   ...taskStages,
   ...groupStages,
+  ...calendarStages,
   ...corpusStages,
   'run screen': terminal,
   'run attach': terminal,
