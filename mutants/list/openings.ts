@@ -88,7 +88,7 @@ export const openings: readonly Mutant[] = [
   {
     id: 'forced-run-passes-a-hold',
     hazard: 'A run that was forced past closed calendars starts although a person holds its queue.',
-    edits: [['isForced', " and h.reason <> '${calendarReason}'", " and h.reason = ''"]],
+    edits: [['isForced', ' and h.reason not in (${passed})', " and h.reason = ''"]],
     suites: [closed],
   },
   {

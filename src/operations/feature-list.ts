@@ -36,11 +36,10 @@ const known = {
   routines: { nouns: ['routines'], words: ['routine', 'hooks'], versions: [8, 15] },
   imports: { words: ['import'] },
   backfill: { words: ['backfill'] },
+  corpus: { nouns: ['corpora'], words: ['corpus'], versions: [42] },
   command: { words: ['command'] },
   http: { words: ['http'] },
   planner: { words: ['planner'], versions: [40] },
-  // Names of parts to come: a setting that leaves them out holds from their first day.
-  corpus: { words: ['corpus'] },
 } satisfies Readonly<Record<string, FeatureEntry>>
 
 export type Feature = keyof typeof known

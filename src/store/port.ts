@@ -168,10 +168,15 @@ export interface LeaseAnswer {
   readonly skipped: {
     readonly runId: string
     readonly scheduleId: string | null
+    readonly source: RunSource
     readonly reason: 'lateness' | 'deadline'
   }[]
   /** Runs that were parked instead of being leased, because their stored work cannot be read. */
-  readonly broken: (LeaseName & { readonly scheduleId: string | null; readonly reason: string })[]
+  readonly broken: (LeaseName & {
+    readonly scheduleId: string | null
+    readonly source: RunSource
+    readonly reason: string
+  })[]
   readonly inFlight: number
   readonly available: number
   /** With these leases the queue is at its ceiling: no worker gets another before one of its runs ends. */
@@ -225,7 +230,7 @@ export interface HeldLease extends LeaseName {
 export type RunSource = KernelSource | (string & {})
 
 /** The sources of runs that the kernel itself makes. */
-export type KernelSource = Source | 'enqueued' | 'run-now' | 'retry'
+export type KernelSource = Source | 'enqueued' | 'run-now' | 'retry' | 'test'
 
 export type Renewal =
   | (LeaseName & {

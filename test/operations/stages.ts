@@ -4,6 +4,7 @@ import { keepWorktree } from '../../src/parts/agents/workspace/worktree-rows.ts'
 import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
+import { corpusStages } from './corpus-stages.ts'
 import { type Desk, verbsAt } from './desk.ts'
 import { groupStages } from './group-stages.ts'
 import { taskStages } from './task-stages.ts'
@@ -266,6 +267,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule resume': schedules,
   'schedule reset': schedules,
   'schedule run': schedules,
+  'schedule test': schedules,
   'schedule backfill': history,
   'schedule next': schedules,
   'schedule explain': hinted,
@@ -368,6 +370,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'store doctor': history,
   'store importWorkflow': nothing,
   'store importCrontab': nothing,
+  'store importCronicorn': nothing,
   'store notify': nothing,
   'store notifyTest': async (desk) => {
     await schedules(desk)
@@ -379,6 +382,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent check': nothing,
   ...taskStages,
   ...groupStages,
+  ...corpusStages,
   'run screen': terminal,
   'run attach': terminal,
   'workspace list': worktree,

@@ -24,7 +24,7 @@ export function* awaitLeases({ ns }: StoreContext, { queue, everywhere = false }
 }
 
 /** A step that fires has locked its schedules, which are due until it has committed. */
-const lockDue = dialects('hold lock due', {
+const lockFiring = dialects('hold lock due', {
   sqlite: null,
   postgres: `select id from belfry.schedule where ($1::bigint is null or ns = $1) and wake_at <= (select ${clockOr('$2')})
     order by id for no key update`,
@@ -32,5 +32,5 @@ const lockDue = dialects('hold lock due', {
 
 /** Returns when no step is firing that locked its schedules before the holds committed before this call. */
 export function* awaitFires({ ns }: StoreContext, { everywhere = false }: Pick<Concerned, 'everywhere'>): Step<void> {
-  yield* all(lockDue, everywhere ? null : ns, storeClock)
+  yield* all(lockFiring, everywhere ? null : ns, storeClock)
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Rule, readRules } from '../../../src/core/rule-form.ts'
-import { putGroup } from '../../../src/parts/groups/write-group.ts'
+import { putGroup } from '../../../src/store/groups/write-group.ts'
 import { judgeSibling } from '../../../src/parts/planner/sibling-rules.ts'
 import { listHints } from '../../../src/store/reads/find-schedule.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
