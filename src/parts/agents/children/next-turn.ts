@@ -24,4 +24,5 @@ export function* nextTurn(
   else yield* planTurn(context, row, { at, reason, author: `agent ${bounds.run}`, ...(note !== undefined && { note }) })
   return 'planned'
 }
+nextTurn.rehearses = true as const
 nextTurn.audits = (answer: string) => (answer === 'planned' ? { detail: {} } : null)

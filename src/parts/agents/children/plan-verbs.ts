@@ -54,6 +54,7 @@ const planning = {
   scope: 'operate',
   inRun: true,
   begins: true,
+  rehearses: true,
   takes: [],
   output: planWritten,
   errors: ['invalid', 'not-found', 'conflict', 'quota'],
@@ -65,6 +66,7 @@ const plan = operation({
   ...planning,
   verb: 'plan',
   tool: { name: 'cron_create', sets: set },
+  fieldsAs: 'schedule.put',
   says: 'Plan a prompt for later, once (at, in) or again and again (cron, every), as an agent does: it expires within 7 days.',
   request: 'a plan',
   input: z.strictObject({
@@ -91,19 +93,26 @@ const plan = operation({
   },
 })
 
+/** A command is no rule: an agent starts no programs but itself. */
+const answerRules = z.strictObject({
+  textIncludes: z.string().min(1).describe('Text in the answer.').optional(),
+  textMatches: z.string().min(1).describe('A regular expression.').optional(),
+  json: z.record(z.string(), z.unknown()).describe('Values by path.').optional(),
+})
 const untilExpected = 'an instant with its offset, or a rule on the answer such as {"textIncludes":"GREEN"}'
 
 const repeat = operation({
   ...planning,
   verb: 'repeat',
   tool: { name: 'loop', sets: set },
+  fieldsAs: 'plan',
   says: 'Give an agent a prompt now and every so often, until an instant or an answer; without every each run plans the next by waking itself.',
   request: 'a loop',
   input: z.strictObject({
     ...asked,
     every: every.unwrap().describe('The time between two looks. Default: each run says when it is woken.').optional(),
     everyMs,
-    until: noted(z.union([z.string(), z.looseObject({})]), { expected: untilExpected })
+    until: noted(z.union([z.string(), answerRules]), { expected: untilExpected })
       .describe('When it ends: an instant, or a rule on the answer (textIncludes, textMatches, json).')
       .optional(),
   }),
@@ -139,23 +148,16 @@ const repeat = operation({
   },
 })
 
-/** A command is no rule: an agent starts no programs but itself. */
 function readUntil(until: unknown, problems: Problem[]): { readonly at?: number; readonly answer?: AnswerRules } {
-  if (until === undefined) return {}
+  if (until == null) return {}
   if (typeof until === 'string') {
     const read = instantOf(until)
     if ('at' in read) return { at: read.at }
     problems.push({ field: 'until', ...read, expected: untilExpected })
     return {}
   }
-  const rules = until as Given
-  const known = ['textIncludes', 'textMatches', 'json']
-  const strange = Object.keys(rules).find((name) => !known.includes(name))
-  const isEmpty = Object.keys(rules).length === 0
-  if (strange !== undefined || isEmpty) {
-    problems.push({ field: 'until', problem: isEmpty ? 'has no rule' : `has ${strange}`, expected: untilExpected })
-    return {}
-  }
+  const rules = until as AnswerRules
+  if (Object.keys(rules).length === 0) problems.push({ field: 'until', problem: 'is empty', expected: untilExpected })
   for (const problem of expectationProblems(rules, undefined)) {
     problems.push({ ...problem, field: problem.field.replace(/^expect/, 'until') })
   }

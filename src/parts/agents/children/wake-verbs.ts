@@ -20,7 +20,7 @@ import { plannedTaskOf } from './planned-task.ts'
 export interface Woken {
   readonly at: number | null
   readonly clamped: boolean
-  readonly task: string | null
+  readonly id: string | null
   readonly stopped: boolean
 }
 
@@ -39,6 +39,7 @@ const wake = operation({
   ...ofAgents,
   verb: 'wake',
   begins: true,
+  rehearses: true,
   tool: { name: 'schedule_wakeup', sets: set },
   says: 'Wake an agent once, 60 to 3600 seconds from now; in a loop that paces itself this plans the next run, and stop ends the loop.',
   request: 'a wake-up',
@@ -52,12 +53,12 @@ const wake = operation({
     z.strictObject({
       at: instantOutput('When it is woken; null: the loop has ended.').nullable(),
       clamped: flag('Whether another delay was asked for.'),
-      task: text('The task that was made for it; null in a loop.').nullable(),
+      id: text('The task that was made for it; null in a loop.').nullable(),
       stopped: flag('Whether the loop has ended.'),
     }),
   ),
-  show: ({ at, stopped, task }, { when }) =>
-    stopped || at === null ? 'stopped the loop' : `wakes ${when(at)}${task === null ? '' : ` (task ${task})`}`,
+  show: ({ at, stopped, id }, { when }) =>
+    stopped || at === null ? 'stopped the loop' : `wakes ${when(at)}${id === null ? '' : ` (task ${id})`}`,
   examples: [
     { delaySeconds: 600, reason: 'The deploy takes that long.', prompt: 'Is the deploy healthy?' },
     { delaySeconds: 5, reason: 'Soon.', prompt: 'Look again.' },
@@ -79,13 +80,13 @@ const wake = operation({
     const { within } = context.actor
     const turn = { at, reason: reason ?? '', stop, ...onlyGiven({ note: prompt }) }
     const isTurn = within !== undefined && (await context.store.do(nextTurn, within, turn)) === 'planned'
-    if (isTurn) return { at: stop ? null : at, clamped: !stop && clamped, task: null, stopped: stop }
+    if (isTurn) return { at: stop ? null : at, clamped: !stop && clamped, id: null, stopped: stop }
     if (stop) throw noLoop()
     const fields = { at, prompt, exact: true, description: reason }
     const missing = { field: 'prompt', problem: 'is missing', expected: 'what the agent is to do then' }
     const reading = { given, value: onlyGiven(fields), problems: prompt === undefined ? [missing] : [] }
     const { view } = await planned(context, reading)
-    return { at, clamped, task: plannedTaskOf(view).id, stopped: false }
+    return { at, clamped, id: plannedTaskOf(view).id, stopped: false }
   },
 })
 
@@ -108,7 +109,7 @@ const progress = operation({
   takes: ['says'],
   output: z.strictObject({ run: text('The run.'), noted: flag('Always true.') }),
   show: ({ run }) => `noted in the output of ${run}`,
-  examples: [{ says: 'Three of five tests pass.', run: 'r-1' }],
+  examples: [{ says: 'Three of five tests pass.', run: 'r-15' }],
   async run(context, { says, run }) {
     const lease = await leaseOf(context, run)
     const line = reasonText(says.replace(/belfry_[0-9a-z.-]+_[0-9a-f]{64}/g, '[token]'), 1_000)

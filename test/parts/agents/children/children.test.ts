@@ -174,7 +174,7 @@ atEachDesk('what an agent plans in its run', (desk) => {
       'holds a secret',
     )
     await expect(agent.repeat({ prompt: 'x', until: { command: 'true' } as never })).rejects.toThrow(
-      'until has command',
+      'a rule on the answer',
     )
     await expect(agent.repeat({ prompt: 'x', until: 'tomorrow' })).rejects.toThrow('an instant with its offset')
     await verbsOf(desk()).settings.set('durable', 'off')
@@ -232,7 +232,7 @@ atEachDesk('a loop that paces itself', (desk) => {
     expect(await first.agent.wake({ delaySeconds: 5, reason: 'Soon.', prompt: 'Look at step 2.' })).toEqual({
       at: startAt + minute,
       clamped: true,
-      task: null,
+      id: null,
       stopped: false,
     })
     await first.end()
@@ -276,7 +276,7 @@ atEachDesk('a loop that paces itself', (desk) => {
     expect(await agent.wake({ delaySeconds: 600, reason: 'Later.', prompt: 'Look.' })).toMatchObject({
       at: startAt + 10 * minute,
       clamped: false,
-      task: expect.stringMatching(/^[0-9a-f]{8}$/),
+      id: expect.stringMatching(/^[0-9a-f]{8}$/),
     })
   })
 })
