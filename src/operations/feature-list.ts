@@ -42,7 +42,11 @@ const known = {
   corpus: { nouns: ['corpora'], words: ['corpus'], versions: [42] },
   command: { words: ['command'] },
   http: { words: ['http'] },
-  planner: { words: ['planner'], versions: [40] },
+  planner: {
+    nouns: ['planner', 'analyses', 'proposals'],
+    words: ['analysis', 'proposal'],
+    versions: [40, 41],
+  },
 } satisfies Readonly<Record<string, FeatureEntry>>
 
 export type Feature = keyof typeof known

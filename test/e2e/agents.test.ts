@@ -115,36 +115,42 @@ describe('at a terminal', () => {
   })
 })
 
+/** A shell in which a task waits for its worker. It has an account and a budget, and a command hears what comes of it. */
+async function newcomer() {
+  const { shell, up, log, noted } = shellWith('sqlite', 'claude')
+  const told = join(shell.folder, 'told')
+  writeFileSync(
+    join(shell.folder, 'belfry.yaml'),
+    'source: app\nagents: { claude: { account: claude-max, killAfter: 1s } }\naccounts: { claude-max: { maxConcurrent: 3 } }\n',
+  )
+  const typed = async (...words: string[]) => {
+    const { exit, stdout, stderr } = await shell.belfry(
+      words.flatMap((word) => (word.startsWith('{') ? [word] : word.split(' '))),
+    )
+    expect(exit, stderr).toBe(0)
+    return stdout
+  }
+  await typed('apply')
+  await typed('budget put claude-day --per day --zone Europe/Paris --money 40USD --runs 200 --for profile=claude')
+
+  // Each attempt but the last waits after its first line, with a child.
+  const env = { STAND_IN: 'slow child:calm | slow child:calm | fixture:success', STAND_IN_LOG: log }
+  const made = await typed(
+    'task create --name deploy --cron @daily --agent claude --prompt Healthy? --terminal tmux --env',
+    JSON.stringify(env),
+    '--on-complete',
+    JSON.stringify({ command: ['/bin/sh', '-c', `cat > ${told}.part && mv ${told}.part ${told}`] }),
+  )
+  expect(made).toMatch(/^task \w{8} deploy {2}.*next .*; budget claude-day; expires never/)
+  return { shell, up, noted, typed, told }
+}
+
 describe('a newcomer with a stand-in', () => {
   it('creates a task, watches it, attaches, kills the worker, sees it resumed, stops all agents with one command, and gets the notice', async ({
     skip,
   }) => {
     skip(!isTmuxHere, 'tmux is not installed')
-    const { shell, up, log, noted } = shellWith('sqlite', 'claude')
-    const told = join(shell.folder, 'told')
-    writeFileSync(
-      join(shell.folder, 'belfry.yaml'),
-      'source: app\nagents: { claude: { account: claude-max, killAfter: 1s } }\naccounts: { claude-max: { maxConcurrent: 3 } }\n',
-    )
-    const typed = async (...words: string[]) => {
-      const { exit, stdout, stderr } = await shell.belfry(
-        words.flatMap((word) => (word.startsWith('{') ? [word] : word.split(' '))),
-      )
-      expect(exit, stderr).toBe(0)
-      return stdout
-    }
-    await typed('apply')
-    await typed('budget put claude-day --per day --zone Europe/Paris --money 40USD --runs 200 --for profile=claude')
-
-    // Create: each attempt but the last waits after its first line, with a child.
-    const env = { STAND_IN: 'slow child:calm | slow child:calm | fixture:success', STAND_IN_LOG: log }
-    const made = await typed(
-      'task create --name deploy --cron @daily --agent claude --prompt Healthy? --terminal tmux --env',
-      JSON.stringify(env),
-      '--on-complete',
-      JSON.stringify({ command: ['/bin/sh', '-c', `cat > ${told}.part && mv ${told}.part ${told}`] }),
-    )
-    expect(made).toMatch(/^task \w{8} deploy {2}.*next .*; budget claude-day; expires never/)
+    const { shell, up, noted, typed, told } = await newcomer()
     const worker = await up()
     const { id } = await shell.json<{ id: string }>('task run deploy')
     const agents = () => noted().filter(({ child }) => child !== undefined).length

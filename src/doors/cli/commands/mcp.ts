@@ -32,15 +32,16 @@ export async function mcp(
   const isInRun = isRunToken(token)
   const scope = scopeOf(flags, problems)
   const tools = chosenTools(flags.tools ?? (isInRun ? 'all' : undefined), { scope, field: '--tools', problems })
-  const begun = await Promise.all(partModels.map(({ load }) => load()))
-  const beside = begun.map((begin) => begin(given, problems, world))
-  refuse('The server', problems)
   const server = isInRun ? serverNamed(given as ServerFlags, world) : null
   if (server !== null && isInRun) {
+    refuse('The server', problems)
     const { stdin, stdout } = world
     if (!isJudged) await passOn({ url: addressOf(server.url, flags.tools), token, stdin, stdout })
     return exitOk
   }
+  const begun = await Promise.all(partModels.map(({ load }) => load()))
+  const beside = begun.map((begin) => begin(given, problems, world))
+  refuse('The server', problems)
   const offered = new Set([...tools, ...beside.flatMap((part) => part.tools ?? [])])
   refuseServer('mcp', 'Connect the agent to the /mcp route of the server.', given as ServerFlags, world)
   refuseStraySchema(locateStore(store, world), schema)
@@ -62,7 +63,8 @@ export async function mcp(
       const opened = await opening.session()
       return isInRun ? { ...opened, context: await contextInRun(opened.context, token) } : opened
     }
-    await world.model(session, { scope, tools: offered, isInRun, start, stdin, stdout, onUnforeseen, beside })
+    const how = { scope, tools: offered, isInRun, start, stdin, stdout, onUnforeseen, beside }
+    await world.model(session, how)
     return exitOk
   } finally {
     await Promise.all(beside.map((part) => part.close()))

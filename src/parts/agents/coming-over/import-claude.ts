@@ -57,7 +57,7 @@ export const importClaude = operation({
   async run(context, { path: given, move = false, partial = false, zone: wanted }) {
     const path = given === undefined ? claudeFileNear(context.folder) : resolve(context.folder, given)
     const text = readPlain(path)
-    if (text === null) throw new BelfryError('not-found', `There is no file ${path}.`, { details: { file: path } })
+    if (text === null) throw noFile(path)
     const moment = { now: await context.store.look(clockNow), zone: wanted ?? context.zone }
     const found = claudeTasks(path, text, moment)
     const { tasks, left } = await readAll(context, found, { ...moment, folder: folderOf(path) })
@@ -95,6 +95,11 @@ export const importClaude = operation({
     }
   },
 })
+
+function noFile(path: string): BelfryError {
+  const hint = 'Claude has stored no tasks in this project, or the file is elsewhere: --path'
+  return new BelfryError('not-found', `There is no file ${path}.`, { hint, details: { file: path } })
+}
 
 /** Claude's file in this folder, or else in the root of its project. */
 export function claudeFileNear(folder: string): string {

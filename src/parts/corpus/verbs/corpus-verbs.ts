@@ -16,6 +16,7 @@ import { deleteCorpus, putCorpus } from '../write-corpus.ts'
 import { type CorpusAnswer, corpusAnswer, corpusSchema, itemAnswer, itemSchema } from './corpus-answer.ts'
 import { type CorpusGiven, corpusInput, readCorpus } from './corpus-input.ts'
 import { backlogOf, type StatusAnswer, statusOf, statusSchema } from './corpus-status.ts'
+import { explainOperations } from './explain-verbs.ts'
 import { itemOperations } from './item-verbs.ts'
 import { corpusName, doors, presentIn } from './present-corpus.ts'
 import { queueOperations } from './queue-verbs.ts'
@@ -318,5 +319,6 @@ export const corpusOperations = {
   /** Do now what the tick of a corpus does: seed, discover, invalidate, retry, select, enqueue. */
   tick,
   ...itemOperations,
+  ...explainOperations,
   ...queueOperations,
 }

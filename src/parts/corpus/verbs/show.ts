@@ -5,7 +5,8 @@ import type { Scan } from '../tree/scan-tree.ts'
 import type { CorpusAnswer, ItemAnswer } from './corpus-answer.ts'
 import type { StatusAnswer } from './corpus-status.ts'
 import type { ListAnswer, TickAnswer, WrittenAnswer } from './corpus-verbs.ts'
-import type { ExplainedAnswer, PreviewAnswer, SeededAnswer, WholeItem } from './item-verbs.ts'
+import type { ExplainedAnswer, PreviewAnswer } from './explain-verbs.ts'
+import type { SeededAnswer, WholeItem } from './item-verbs.ts'
 import type { QueueAnswer, TriggeredAnswer } from './queue-verbs.ts'
 
 const many = (count: number, one: string, more = `${one}s`) =>
