@@ -12,3 +12,15 @@ export function callerKind({
 }): CallerKind {
   return door === 'mcp' ? 'agent' : kind
 }
+
+/** What an agent is bound to that calls with the token of its run. A door sets it from the token, never from the input. */
+export interface RunBounds {
+  readonly run: string
+  /** The attempt, which is the fence of its lease. */
+  readonly attempt: number
+  /** The root of the checkout that it works in. */
+  readonly project: string
+  readonly profile: string
+  /** 0 for work that a person planned, 1 for what an agent planned in such a run. */
+  readonly depth: number
+}

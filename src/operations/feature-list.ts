@@ -15,10 +15,24 @@ interface FeatureEntry {
 
 const known = {
   agents: {
-    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox'],
+    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox', 'coming-over', 'children'],
     nouns: ['agents', 'workspaces', 'tasks', 'missed', 'inbox'],
-    words: ['agent', 'workspace', 'screen', 'attach', 'task', 'hook'],
-    versions: [25, 30, 28, 33],
+    words: [
+      'agent',
+      'workspace',
+      'screen',
+      'attach',
+      'task',
+      'hook',
+      'install',
+      'uninstall',
+      'claude',
+      'import-claude',
+      'cron',
+      'loop',
+      'wakeup',
+    ],
+    versions: [25, 30, 28, 35, 33, 34],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
   config: { nouns: ['config'], words: ['apply'] },
@@ -28,8 +42,11 @@ const known = {
   corpus: { nouns: ['corpora'], words: ['corpus'], versions: [42] },
   command: { words: ['command'] },
   http: { words: ['http'] },
-  // Names of parts to come: a setting that leaves them out holds from their first day.
-  planner: { words: ['planner'] },
+  planner: {
+    nouns: ['planner', 'analyses', 'proposals'],
+    words: ['analysis', 'proposal'],
+    versions: [40, 41],
+  },
 } satisfies Readonly<Record<string, FeatureEntry>>
 
 export type Feature = keyof typeof known

@@ -6,6 +6,7 @@ import type { TargetKind } from '../targets/kind.ts'
 import type { Scope } from './caller-scope.ts'
 import type { AnySection } from './config-section.ts'
 import type { AddedFields } from './fields/added-fields.ts'
+import type { AnyOperation } from './operation.ts'
 import type { AttemptFacts, OperationPart, RunOrigin } from './part.ts'
 import type { Waits } from './run/waits.ts'
 import type { HealthCheck } from './store/health-check.ts'
@@ -27,6 +28,8 @@ export interface OperationContext extends FirstPolicies {
   readonly holdReasons: Readonly<Record<string, HoldReason>>
   /** What parts know of a run, for its explanation. */
   readonly runNotes?: readonly NonNullable<OperationPart['explainsRun']>[]
+  /** What parts know of a schedule, for its explanation. */
+  readonly scheduleNotes?: readonly NonNullable<OperationPart['explainsSchedule']>[]
   /** The budgets that count planned work, by the parts that have them. */
   readonly budgetsOf?: readonly NonNullable<OperationPart['budgetsOf']>[]
   /** The config file sections that parts add. */
@@ -41,8 +44,17 @@ export interface OperationContext extends FirstPolicies {
   readonly kinds: readonly TargetKind[]
   /** The caller's scope. Absent for a caller that opened the store itself, who may do anything. */
   readonly scope?: Scope
+  /** Why nothing is started on this machine, whatever the store says; null where everything may be. */
+  readonly halted?: () => Promise<string | null>
+  /** A verb of another noun, by its name: a part reaches another part only this way. Absent where that is left out. */
+  readonly operationOf?: (noun: string, verb: string) => AnyOperation | undefined
   /** Random bytes as hex, for secrets; tests pass their own. */
   readonly randomHex: (bytes: number) => string
 }
 
 export type Reader = Pick<OperationContext, 'folder' | 'kinds'> & Partial<Pick<OperationContext, 'fields'>>
+
+/** A store of this process alone, in which due schedules are fired. */
+export interface PrivateStore extends Pick<OperationContext, 'store' | 'waits'> {
+  close(): Promise<void>
+}

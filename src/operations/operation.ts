@@ -8,7 +8,7 @@ import { withAdded } from './fields/added-fields.ts'
 import { type Reading, read } from './input/read-input.ts'
 import { type Problem, refuse } from './input/refuse-input.ts'
 import type { OperationContext } from './operation-context.ts'
-import { refuseAgent } from './refuse-agent.ts'
+import { boundCall, refuseAgent } from './refuse-agent.ts'
 import type { Show } from './show.ts'
 import { kindsInStore } from './target/kinds-in-store.ts'
 
@@ -48,6 +48,8 @@ interface Entry<
   readonly scope: Scope
   /** Whether an agent may not call it, whatever its scope; the refusal is audited. MCP does not offer it. */
   readonly persons?: true
+  /** Whether an agent may call it with the token of its run; the verb keeps it within the bounds of the run. Default: it may not. */
+  readonly inRun?: true
   /** Whether only admins may give a target or notification that starts programs or sends secrets. */
   readonly adminForCommands?: true
   /** Whether it supports a dry run on a store that discards its writes. */
@@ -123,19 +125,23 @@ export function operation<
     ...(entry as Omit<typeof entry, 'show'> & { readonly show?: Show<unknown> }),
     local,
     async call(context: OperationContext, input: unknown, given: unknown = {}): Promise<Answer> {
-      const schema = withAdded(entry.input, context.fields)
-      if (entry.persons === true && callerKind(context.actor) === 'agent') await refuseAgent(context, entry, input)
-      refuseBeyondScope(context, { ...entry, input: schema }, input)
-      const reading = read(schema, input, entry.request)
-      const beside = read(local, given, `the options of ${entry.request}`)
-      const problems: Problem[] = [...reading.problems, ...beside.problems]
-      const around = entry.adminForCommands === true ? await withKinds(context, targetsIn(schema, input)) : context
-      const noted = audited(around, entry, reading.given)
-      if ('judge' in entry) return entry.judge(noted, { ...reading, problems }, beside.value)
-      refuse(subjectOf(entry.request), problems)
-      return entry.run(noted, reading.value as z.output<Input>, beside.value as z.output<Local>)
+      if (context.actor?.within === undefined) return answered(context, input, given)
+      return boundCall(context, { entry, input }, () => answered(context, input, given))
     },
   })
+  async function answered(context: OperationContext, input: unknown, given: unknown): Promise<Answer> {
+    const schema = withAdded(entry.input, context.fields)
+    if (entry.persons === true && callerKind(context.actor) === 'agent') await refuseAgent(context, entry, input)
+    refuseBeyondScope(context, { ...entry, input: schema }, input)
+    const reading = read(schema, input, entry.request)
+    const beside = read(local, given, `the options of ${entry.request}`)
+    const problems: Problem[] = [...reading.problems, ...beside.problems]
+    const around = entry.adminForCommands === true ? await withKinds(context, targetsIn(schema, input)) : context
+    const noted = audited(around, entry, reading.given)
+    if ('judge' in entry) return entry.judge(noted, { ...reading, problems }, beside.value)
+    refuse(subjectOf(entry.request), problems)
+    return entry.run(noted, reading.value as z.output<Input>, beside.value as z.output<Local>)
+  }
 }
 
 /** Nearly every call has no target of a kind that depends on the store, and nothing to wait for. */

@@ -26,8 +26,34 @@ export async function recordRefusal(
   { store, actor }: Pick<OperationContext, 'store' | 'actor'>,
   operation: CalledOperation,
   input: unknown,
+  refused = 'not-allowed',
 ): Promise<void> {
   const verb = `${operation.noun}.${operation.verb}`
   const subject = auditSubject(operation, isRecord(input) ? input : {})
-  await store.do(auditRefusal, { actor, verb, subject, detail: { refused: 'not-allowed' } })
+  await store.do(auditRefusal, { actor, verb, subject, detail: { refused } })
+}
+
+type BoundEntry = CalledOperation & Pick<AnyOperation, 'inRun'>
+
+/** Carries out a call of an agent that is bound to its run. It may call few verbs, and every refusal is recorded: an agent that is refused often is worth a look. */
+export async function boundCall<Answer>(
+  context: OperationContext,
+  { entry, input }: { readonly entry: BoundEntry; readonly input: unknown },
+  call: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    if (entry.inRun !== true) throw closedToRuns(context, entry)
+    return await call()
+  } catch (error) {
+    if (error instanceof BelfryError) await recordRefusal(context, entry, input, error.code)
+    throw error
+  }
+}
+
+function closedToRuns({ actor }: OperationContext, { noun, verb }: CalledOperation): BelfryError {
+  const message = `The token of run ${actor.within?.run} is not for ${noun} ${verb}.`
+  return new BelfryError('not-allowed', message, {
+    hint: 'An agent plans tasks of its own with it, and reads its messages: see docs/agents.md. Ask a person for the rest.',
+    details: { caller: 'agent', run: actor.within?.run },
+  })
 }

@@ -59,7 +59,7 @@ export function checkChoice<Word extends string>(value: unknown, where: string, 
   return value as Word
 }
 
-const actorFields: ReadonlySet<string> = new Set(['name', 'door', 'kind'])
+const actorFields: ReadonlySet<string> = new Set(['name', 'door', 'kind', 'within'])
 
 export function checkActor(actor: unknown): void {
   if (actor === undefined) throw invalid('actor', 'is missing', 'an object with a name and a door')

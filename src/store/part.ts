@@ -6,6 +6,7 @@ import type { Sweeping } from './prune/sweep.ts'
 import type { Raised } from './raise.ts'
 import type { EndHooks } from './runs/end-hooks.ts'
 import type { RunQuota } from './runs/run-quota.ts'
+import type { Steered } from './schedules/schedule-steps.ts'
 import type { Statement, Step } from './statement.ts'
 import type { StoreContext } from './store-context.ts'
 import type { ConfiguredScope } from './tokens/token-steps.ts'
@@ -19,6 +20,8 @@ export interface StorePart extends EndHooks {
   readonly versions?: readonly number[]
   /** The part's own queues with their first policies. They cannot be deleted. */
   readonly queues?: Readonly<Record<string, Policy>>
+  /** The queues of runs of its kinds of targets, where these have one of their own: the store knows no kinds. */
+  readonly kindQueues?: Readonly<Record<string, string>>
   /** Run sources that a retry keeps. The retry of any other run has the source `retry`. */
   readonly sourcesKept?: readonly string[]
   /** Called in the transaction that writes a schedule or the policy of a queue, with what is written: makes what the fields of the part need. */
@@ -28,6 +31,8 @@ export interface StorePart extends EndHooks {
    * line, and name no account, are enqueued without it.
    */
   readonly enqueues?: (context: StoreContext, runs: readonly NewRun[]) => Step<void>
+  /** Called in the transaction that pauses, resumes or deletes a schedule on request, after the schedule itself. */
+  readonly steered?: (context: StoreContext, steered: Steered) => Step<void>
   /** Called in the transaction in which another part raises something that people may want to be notified of. It must not fail. */
   readonly hears?: (context: StoreContext, raised: readonly Raised[]) => Step<void>
   /** Keeps what work of another part may use. */

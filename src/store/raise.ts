@@ -1,3 +1,4 @@
+import type { Target } from '../core/target.ts'
 import type { Step } from './statement.ts'
 import type { StoreContext } from './store-context.ts'
 
@@ -13,6 +14,10 @@ export interface Raised {
   /** What happened, after the subject, where the event alone does not say it: `is used to 80 %`. */
   readonly happened?: string
   readonly reason: string
+  /** What is said of it in a notification of several: those of one event that are raised together reach a receiver as one. */
+  readonly paragraph?: string
+  /** The receiver where none is named. */
+  readonly otherwise?: Target
 }
 
 /** Tells the parts that listen, in the transaction in which it happened. The namespace is that of the context. */

@@ -19,6 +19,7 @@ export function rehearsalOf(store: Store, database: Database, context: StoreCont
     namespace: store.namespace,
     keepsOrder: store.keepsOrder,
     do: async (verb, ...args) => {
+      if (verb.isReal === true) return store.do(verb, ...args)
       if (verb.rehearses !== true) throw unrehearsed(verb.name)
       return database.rehearse(() => verb(context, ...args))
     },
@@ -34,6 +35,7 @@ export function rehearsalOf(store: Store, database: Database, context: StoreCont
     wakeOthers: () => undefined,
     audited: () => rehearsal,
     rehearsal: () => rehearsal,
+    isRehearsal: true,
     close: () => store.close(),
   }
   return rehearsal

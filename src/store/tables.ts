@@ -6,8 +6,10 @@ import type { Capabilities } from '../core/queue/plan-leases.ts'
 import type { EndedStatus } from '../core/run/run-state.ts'
 import type { Decision, NextDecision } from '../core/schedule/decision.ts'
 import type { Hints } from '../core/schedule/governor.ts'
+import type { AuthorKind } from '../core/schedule/hint-author.ts'
 import type { EndedHint, HintKind } from '../core/schedule/hints.ts'
 import type { ScheduleSpec } from '../core/schedule/schedule-spec.ts'
+import type { Steering } from '../core/schedule/steering.ts'
 import type { RunSource } from './port.ts'
 import type { AsideKind } from './runs/ready-aside.ts'
 import { all, big, flag, int, json, named, nullable, shownJson, Table, text, word } from './table-codec.ts'
@@ -67,6 +69,7 @@ export const tables = {
     ...all(big, 'id', 'ns', 'scheduleId', 'value', 'expiresAt', 'createdAt'),
     kind: word<HintKind>(),
     ...all(text, 'reason', 'author'),
+    by: named('author_kind', word<AuthorKind>()),
     endedAt: nullable(big),
     endedBy: word<EndedHint['by'] | null>(),
   }),
@@ -132,8 +135,10 @@ export const tables = {
     ...all(big, 'id', 'ns', 'queueId', 'anchorAt', 'gridAnchorAt', 'runsCount', 'timedAt', 'createdAt', 'updatedAt'),
     name: text,
     spec: json<ScheduleSpec>(),
-    ...all(int, 'version', 'failureCount', 'noopCount'),
+    ...all(int, 'version', 'failureCount', 'noopCount', 'hintEpoch'),
     calendars: nullable(json<NamedCalendar[]>()),
+    window: named('open_window', nullable(json<OpeningHours>())),
+    steering: nullable(json<Steering>()),
     ...all(
       nullable(big),
       'disabledAt',

@@ -19,6 +19,8 @@ export interface Verb<Args extends unknown[], Result> {
   readonly audits?: (result: NoInfer<Result>, args: NoInfer<Args>) => AuditDetail
   /** Whether it can be rehearsed: each of its callers answers from the step alone, and reads nothing that it wrote. */
   readonly rehearses?: true
+  /** Whether it writes although the call is a rehearsal: what it records has happened. */
+  readonly isReal?: true
   /** The queues to wake after it. Absent: any. */
   readonly wakes?: (result: NoInfer<Result>, args: NoInfer<Args>) => Pick<Wake, 'queues'>
 }

@@ -5,8 +5,10 @@ import type { Capabilities, PlannedRun } from '../core/queue/plan-leases.ts'
 import type { Policy } from '../core/queue/policy.ts'
 import type { EndedStatus, RunStatus } from '../core/run/run-state.ts'
 import type { Decision, NextDecision } from '../core/schedule/decision.ts'
+import type { AuthorKind } from '../core/schedule/hint-author.ts'
 import type { EndedHint, HintKind } from '../core/schedule/hints.ts'
 import type { ScheduleState } from '../core/schedule/state.ts'
+import type { RankedPause } from '../core/schedule/steering.ts'
 import type { RunSource } from './port.ts'
 
 /** A run in a list: its definition, its state, and how it ended. */
@@ -96,10 +98,13 @@ export interface ScheduleView
     | 'gridAnchorAt'
     | 'lastEndAt'
     | 'lastSuccessAt'
+    | 'steering'
   > {
   readonly id: string
   readonly disabled: { readonly at: number; readonly reason: string } | null
   readonly paused: { readonly until: number; readonly reason: string } | null
+  /** Its pauses with an end, the latest first; the first is the one that counts. */
+  readonly pauses: readonly RankedPause[]
   readonly waitsFor: string | null
   /** The config file that manages it. */
   readonly managedBy?: string
@@ -123,6 +128,8 @@ export interface HintView {
   readonly expiresAt: number
   readonly reason: string
   readonly author: string
+  /** The kind of its author. */
+  readonly by: AuthorKind
   readonly createdAt: number
   readonly ended: Pick<EndedHint, 'at' | 'by'> | null
 }

@@ -129,6 +129,8 @@ export const noteOperations = {
     ...common,
     verb: 'write',
     says: 'Writes a note.',
+    tool: { name: 'jot', sets: ['pencil'] },
+    inRun: true,
     request: 'a note',
     effect: 'write',
     scope: 'operate',
@@ -267,6 +269,11 @@ export const sample = {
     queue: { operations: { noteAll: operation({ ...listOfNotes, noun: 'queue', verb: 'noteAll' }) } },
   },
   origins: { note: { sentence: () => 'A note asked for it.', asked: 'by a note' } },
+  async knowsToken(_, token) {
+    if (!token.startsWith('belfry_note_')) return null
+    const within = { run: 'r-1', attempt: 1, project: '/srv/app', profile: 'claude', depth: 0 }
+    return token.endsWith('0') ? { name: 'a note', scope: 'operate', kind: 'agent', within } : 'The note is torn.'
+  },
   routes: async () => (app) => {
     app.get('/sample', ({ text }) => text('a route of the sample'))
   },

@@ -46,6 +46,30 @@ describe('a part that is added to the list', () => {
     door.close()
   })
 
+  it('may know tokens of its own, whose callers reach only verbs that are open to runs; every refusal is audited', async () => {
+    const { HttpDoor } = await import('../../src/doors/http/http-door.ts')
+    const { listAudit } = await import('../store/list-audit.ts')
+    const { Desk } = await import('../operations/desk.ts')
+    const own = await Desk.open()
+    const door = new HttpDoor({ context: own.context, events: own.events, version: '1' })
+    const asked = async (path: string, last: string, body?: object) => {
+      const headers = { authorization: `Bearer belfry_note_${last}`, 'content-type': 'application/json' }
+      const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+      return (await door.fetch(new Request(`http://127.0.0.1${path}`, { headers, ...sent }))).status
+    }
+    expect(await asked('/api/notes/write', '0', { text: 'bound' })).toBe(200)
+    expect(await asked('/api/notes', '0')).toBe(403)
+    expect(await asked('/metrics', '0')).toBe(403)
+    expect(await asked('/api/notes/write', '0', { text: 1 })).toBe(400)
+    expect(await asked('/api/notes/write', '1', { text: 'torn' })).toBe(401)
+    door.close()
+    expect(await own.store.look(listAudit, 'queue default')).toMatchObject([
+      { actor: 'a note', caller: 'agent', verb: 'note.write', detail: { refused: 'invalid' } },
+      { actor: 'a note', caller: 'agent', verb: 'note.list', detail: { refused: 'not-allowed' } },
+    ])
+    await own.store.close()
+  })
+
   it('is at the command line, with what it shows and the words that others have for it', async () => {
     const { shown } = await import('../doors/cli/shown.ts')
     const { noteOperations } = await import('./sample-part.ts')
@@ -88,9 +112,10 @@ describe('a part that is added to the list', () => {
     expect(programsOf(starting, desk.context).programs).toEqual([{ where: 'memos.a', what: 'sh', with: {} }])
   })
 
-  it('is among the tools of a model, as a set of its own', async () => {
+  it('is among the tools of a model, as a set of its own and in the sets that its verbs name', async () => {
     const { toolSets } = await import('../../src/doors/mcp/tool-sets.ts')
-    expect(toolSets.note).toEqual(['note_write', 'note_list'])
+    expect(toolSets.note).toEqual(['jot', 'note_list'])
+    expect(toolSets.pencil).toEqual(['jot'])
   })
 
   it('says where the runs come from that it makes', async () => {

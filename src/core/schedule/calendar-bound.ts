@@ -7,6 +7,15 @@ const looksMax = 1_000
 
 type Bounded = Pick<GovernedSchedule, 'calendars'>
 
+/** The first instant from one on at which the window and the calendars are open. `null` where there is none. */
+export function windowFrom(
+  at: number,
+  { calendars = [], window }: Pick<GovernedSchedule, 'calendars' | 'window'>,
+): number | null {
+  const hours = window === undefined ? [] : [{ calendar: window, isInverted: false }]
+  return openFrom(at, { calendars: [...calendars, ...hours] }, null)
+}
+
 /** The first instant from one on at which the calendars are open; on a grid, its next instant at which they are. `null` where there is none. */
 export function openFrom(at: number, { calendars = [] }: Bounded, grid: Grid | null): number | null {
   if (calendars.length === 0) return at

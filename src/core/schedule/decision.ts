@@ -1,4 +1,5 @@
 import type { NamedCalendar } from '../opening/closings.ts'
+import type { OpeningHours } from '../opening/opening.ts'
 import type { SettledSpread } from '../timing/spread.ts'
 import type { GovernorState, Source, TrailStep, Winner } from './governor.ts'
 import type { Unmeasured } from './governor-question.ts'
@@ -15,6 +16,8 @@ export interface Decision {
   readonly unmeasured?: Unmeasured | undefined
   /** The calendars behind the answer; their hours are kept by version. */
   readonly calendars?: readonly CalendarRef[] | undefined
+  /** The window behind the answer, where a hint had to stay in it. */
+  readonly window?: OpeningHours | undefined
   /** The spread behind the instant at which it is due, where it comes from the settings. */
   readonly spread?: SettledSpread | undefined
   readonly trail: readonly TrailStep[]

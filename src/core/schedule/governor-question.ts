@@ -1,3 +1,4 @@
+import type { OpeningHours } from '../opening/opening.ts'
 import type { CalendarUse } from '../opening/opening-of-all.ts'
 import { type GovernedSchedule, type GovernorState, type NextRun, nextRun } from './governor.ts'
 import type { ScheduleSpec } from './schedule-spec.ts'
@@ -10,16 +11,17 @@ export interface Question {
   readonly at: number
   readonly state?: GovernorState | undefined
   readonly unmeasured?: Unmeasured | undefined
+  readonly window?: OpeningHours | undefined
 }
 
 /** The governor's answer, at the time or again to explain a decision. */
 export function answerTo(
   spec: ScheduleSpec,
-  { at: now, state = {}, unmeasured = [] }: Question,
+  { at: now, state = {}, unmeasured = [], window }: Question,
   enabled = true,
   calendars: readonly CalendarUse[] | null = null,
 ): NextRun {
-  const whole = { ...governed(spec, enabled), calendars: calendars ?? undefined }
+  const whole = { ...governed(spec, enabled), calendars: calendars ?? undefined, window }
   const schedule = unmeasured.includes('max') ? { ...whole, maxMs: undefined } : whole
   if (!unmeasured.includes('delay')) return nextRun({ now, schedule, state })
   const { oneshot } = state.hints ?? {}

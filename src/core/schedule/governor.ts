@@ -1,6 +1,8 @@
+import type { OpeningHours } from '../opening/opening.ts'
 import type { CalendarUse } from '../opening/opening-of-all.ts'
 import type { Timing } from '../timing/timing.ts'
-import { openFrom } from './calendar-bound.ts'
+import { openFrom, windowFrom } from './calendar-bound.ts'
+import { type AuthorKind, rankNames, rankOf } from './hint-author.ts'
 import { baselineWish, intervalWish, oneshotWish, type Wish } from './wishes.ts'
 
 export interface GovernedSchedule {
@@ -18,11 +20,32 @@ export interface GovernedSchedule {
   readonly startNow?: boolean | undefined
   /** Nothing is planned while one of them is closed. */
   readonly calendars?: readonly CalendarUse[] | undefined
+  /** The minutes that are open to hints, unless a person gave them. */
+  readonly window?: OpeningHours | undefined
 }
 
+export interface IntervalHint {
+  readonly ms: number
+  readonly expiresAt: number
+  /** The kind of its author. Absent: a person. */
+  readonly by?: AuthorKind | undefined
+}
+
+export interface OneshotHint {
+  readonly at: number
+  readonly expiresAt: number
+  /** The kind of its author. Absent: a person. */
+  readonly by?: AuthorKind | undefined
+}
+
+export type RankedHint = ({ readonly kind: 'interval' } & IntervalHint) | ({ readonly kind: 'oneshot' } & OneshotHint)
+
+/** The hints in force, at most one of each kind. */
 export interface Hints {
-  readonly interval?: { readonly ms: number; readonly expiresAt: number } | undefined
-  readonly oneshot?: { readonly at: number; readonly expiresAt: number } | undefined
+  readonly interval?: IntervalHint | undefined
+  readonly oneshot?: OneshotHint | undefined
+  /** The hints of lower ranks. Each counts again when those above it have ended. */
+  readonly outranked?: readonly RankedHint[] | undefined
 }
 
 /** The governor's memory of a schedule. A missing instant defaults to `now`. */
@@ -50,6 +73,7 @@ export type Source =
   | 'ai-oneshot'
   | 'clamped-min'
   | 'clamped-max'
+  | 'clamped-window'
   | 'clamped-calendar'
   | 'paused'
   | 'disabled'
@@ -68,6 +92,7 @@ export type TrailRule =
   | 'max'
   | 'start-at'
   | 'last-planned'
+  | 'window'
   | 'calendar'
   | 'end-at'
 
@@ -78,6 +103,8 @@ export interface TrailStep {
   readonly at: number | null
   readonly effect: 'won' | 'lost' | 'ignored' | 'moved' | 'stopped'
   readonly why: string
+  /** The author of a hint that another outranks. */
+  readonly by?: AuthorKind | undefined
 }
 
 export interface NextRun {
@@ -127,6 +154,7 @@ export function nextRun(input: GovernorInput): NextRun {
   const base = baselineWish(input, trail)
   const interval = intervalWish(input, trail)
   const oneshot = oneshotWish(input, trail)
+  noteOutranked(input, trail)
   const winner = choose({ base, interval, oneshot }, input, trail)
   const askAgainAt = firstExpiry(interval !== null, oneshot !== null, state.hints)
   const answer = bounded(winner, askAgainAt, input, trail)
@@ -151,14 +179,20 @@ interface Wishes {
  * not move, and a hint to hurry would make the schedule wait.
  */
 function choose({ base, interval, oneshot }: Wishes, input: GovernorInput, trail: TrailStep[]): Wish | null {
-  const beforeOneshot = interval ?? base
+  const isOutside = interval !== null && base !== null && waitsForWindow(interval, base, input)
+  const beforeOneshot = isOutside ? base : (interval ?? base)
   const oneshotWins = oneshot !== null && (beforeOneshot === null || isEarlier(oneshot, beforeOneshot, input))
   const winner = oneshotWins ? oneshot : beforeOneshot
   if (base !== null) {
-    const lost = interval === null ? 'the one-shot hint is earlier' : 'an interval hint overrides the baseline'
-    note(base, winner, lost, trail)
+    const isOverridden = interval !== null && !isOutside
+    note(base, winner, isOverridden ? 'an interval hint overrides the baseline' : 'the one-shot hint is earlier', trail)
   }
-  if (interval !== null) note(interval, winner, 'the one-shot hint is earlier', trail)
+  if (interval !== null) {
+    const lost = isOutside
+      ? 'it has to wait for its window, and the baseline is earlier'
+      : 'the one-shot hint is earlier'
+    note(interval, winner, lost, trail)
+  }
   if (oneshot !== null) note(oneshot, winner, 'it is not earlier than its rival', trail)
   return winner
 }
@@ -172,10 +206,36 @@ function isEarlier(a: Wish, b: Wish, input: GovernorInput): boolean {
   return aAt < bAt || (aAt === bAt && b.waitsForEnd && a.at < b.at)
 }
 
-function allowedAt({ raisedAt, grid }: Wish, { schedule, state: { lastPlannedAt } }: GovernorInput): number {
+function allowedAt(wish: Wish, { schedule, state: { lastPlannedAt } }: GovernorInput): number {
+  const { raisedAt, grid, isWindowed } = wish
   const { startAt } = schedule
   const at = Math.max(raisedAt, startAt ?? raisedAt, lastPlannedAt === undefined ? raisedAt : lastPlannedAt + 1)
-  return openFrom(at, schedule, grid) ?? Number.POSITIVE_INFINITY
+  const opensAt = isWindowed ? windowFrom(at, schedule) : openFrom(at, schedule, grid)
+  return opensAt ?? Number.POSITIVE_INFINITY
+}
+
+/**
+ * Whether an interval hint that its window moves comes after the baseline, which has no window. If it overrode the baseline all the
+ * same, a hint to hurry would silence the schedule until its window opens.
+ */
+function waitsForWindow(interval: Wish, base: Wish, input: GovernorInput): boolean {
+  if (!interval.isWindowed) return false
+  const at = allowedAt(interval, input)
+  if (at === allowedAt({ ...interval, isWindowed: false }, input)) return false
+  const baseAt = bounded(base, null, input, []).at
+  return baseAt !== null && baseAt < at
+}
+
+/** A hint that another outranks is told as lost. */
+function noteOutranked({ now, state }: GovernorInput, trail: TrailStep[]): void {
+  for (const hint of state.hints?.outranked ?? []) {
+    if (hint.expiresAt <= now) continue
+    const above = state.hints?.[hint.kind]
+    const rule = hint.kind === 'interval' ? 'interval-hint' : 'oneshot-hint'
+    const from = hint.kind === 'interval' ? (state.anchorAt ?? now) + hint.ms : hint.at
+    const why = `a hint of ${rankNames[rankOf(above?.by)]} outranks it`
+    trail.push({ rule, from, at: null, effect: 'lost', why, by: hint.by })
+  }
 }
 
 function note(mine: Wish, winner: Wish | null, lost: string, trail: TrailStep[]): void {
@@ -213,8 +273,20 @@ function bounded(
   if (state.lastPlannedAt !== undefined && at <= state.lastPlannedAt) {
     move('last-planned', state.lastPlannedAt + 1, 'that instant has been planned already')
   }
+  if (winner.isWindowed) {
+    const windowAt = windowFrom(at, { window: schedule.window })
+    if (windowAt === null) {
+      trail.push({ rule: 'window', from: at, at: null, effect: 'stopped', why: 'its window does not open' })
+      return none
+    }
+    if (windowAt > at) {
+      move('window', windowAt, 'hints wait for its window to open')
+      source = 'clamped-window'
+    }
+  }
   // Moved by `max` it has left its grid, and starts as soon as it may.
-  const opensAt = openFrom(at, schedule, source === 'clamped-max' ? null : winner.grid)
+  const grid = source === 'clamped-max' ? null : winner.grid
+  const opensAt = winner.isWindowed ? windowFrom(at, schedule) : openFrom(at, schedule, grid)
   if (opensAt === null) {
     trail.push({ rule: 'calendar', from: at, at: null, effect: 'stopped', why: 'its calendars are not open then' })
     return none

@@ -1,8 +1,11 @@
+import type { OpeningHours } from '../opening/opening.ts'
 import { settledSpread } from '../setting.ts'
 import type { CalendarRef, Decision, NextDecision } from './decision.ts'
 import { spreadDueAt, spreadId, writtenAt } from './due.ts'
 import { type Hints, type NextRun, nextRun, type Winner } from './governor.ts'
 import { answerTo, governed, type Unmeasured } from './governor-question.ts'
+import { isPerson } from './hint-author.ts'
+import { everyHint, inForce, isIntervalOver, lastInterval } from './hints.ts'
 import { governorState, isPaused, type ScheduleState, spreadOf } from './state.ts'
 import { gridFor } from './wishes.ts'
 import { isWorkable } from './workable.ts'
@@ -20,8 +23,9 @@ export interface PlanRequest {
  * A plan whose instant has come is kept: the calendar would now name the instant after it, and the planned one would never have
  * an end. `fireDue` handles a pause that is over, because it knows what passed meanwhile.
  */
-export function planned<Row extends ScheduleState>(row: Row, asked: PlanRequest): Row {
+export function planned<Row extends ScheduleState>(given: Row, asked: PlanRequest): Row {
   const { now, lastRunId } = asked
+  const row = ranked(given, now)
   if (isPaused(row, now)) return withPause(row, now)
   if (row.pausedUntil !== null) return { ...row, wakeAt: row.pausedUntil }
   if (row.finished !== null) return withAnswer(unplanned(row), ask(row, now))
@@ -40,10 +44,21 @@ export function planned<Row extends ScheduleState>(row: Row, asked: PlanRequest)
   return { ...row, nextRunAt: null, nextDueAt: null, nextDecision, waitsFor: lastRunId, wakeAt: answer.askAgainAt }
 }
 
+/** The row with the hints that count at an instant. A plan of a hint that has expired is none of the hint that takes its place. */
+function ranked<Row extends ScheduleState>(row: Row, now: number): Row {
+  const { hints, nextRunAt, nextDecision } = row
+  if (hints.outranked === undefined) return row
+  const counting = inForce(everyHint(hints), now)
+  const kind = nextDecision?.winner === 'interval-hint' ? 'interval' : 'oneshot'
+  const before = hints[kind]?.expiresAt ?? Number.POSITIVE_INFINITY
+  const isOther = before !== counting[kind]?.expiresAt && nextDecision?.winner !== 'baseline'
+  const isGone = isOther && nextRunAt !== null && nextRunAt >= before
+  return { ...row, hints: counting, ...(isGone && { nextRunAt: null, nextDueAt: null }) }
+}
+
 /** The row with the calendar's occurrences since an interval hint expired, where `fireDue` has not run since. */
 export function withExpirySeen<Row extends ScheduleState>(row: Row, asked: PlanRequest): Row {
-  const isOver = (row.hints.interval?.expiresAt ?? Number.POSITIVE_INFINITY) <= asked.now
-  return isOver && isWorkable(row.spec) ? planned(row, asked) : row
+  return isIntervalOver(row.hints, asked.now) && isWorkable(row.spec) ? planned(row, asked) : row
 }
 
 /** A row whose plan was carried out or dropped. */
@@ -53,7 +68,7 @@ export function unplanned<Row extends ScheduleState>(row: Row): Row {
 
 /** An answer with its question. */
 interface Answer extends NextRun {
-  readonly asked: Pick<Decision, 'at' | 'version' | 'state' | 'unmeasured' | 'calendars'>
+  readonly asked: Pick<Decision, 'at' | 'version' | 'state' | 'unmeasured' | 'calendars' | 'window'>
 }
 
 /**
@@ -71,7 +86,10 @@ export function isOfCalendarAlone({ spec: { timing, maxMs }, hints }: ScheduleSt
 
 function ask(row: ScheduleState, at: number, unmeasured?: Unmeasured): Answer {
   const { calendars } = row
-  const asked = { at, version: row.version, state: governorState(row), unmeasured, calendars: refsOf(row) }
+  const asked = {
+    ...{ at, version: row.version, state: governorState(row), unmeasured, calendars: refsOf(row) },
+    window: windowOf(row),
+  }
   const {
     at: nextAt,
     source,
@@ -83,6 +101,12 @@ function ask(row: ScheduleState, at: number, unmeasured?: Unmeasured): Answer {
   } = answerTo(row.spec, asked, row.disabledAt === null, calendars)
   const passes = passesFrom === undefined ? {} : { passesFrom }
   return { at: nextAt, source, winner, waitsForEnd, askAgainAt, ...passes, trail, asked }
+}
+
+/** The window, where a hint has to stay in it. */
+function windowOf({ window, hints: { interval, oneshot } }: ScheduleState): OpeningHours | undefined {
+  const isBound = [interval, oneshot].some((hint) => hint !== undefined && !isPerson(hint.by))
+  return isBound ? (window ?? undefined) : undefined
 }
 
 function refsOf({ calendars }: ScheduleState): readonly CalendarRef[] | undefined {
@@ -104,10 +128,11 @@ function withAnswer<Row extends ScheduleState>(row: Row, answer: Answer): Row {
 function asOfExpiry(row: ScheduleState, now: number): number {
   const { timing } = row.spec
   const isOnGrid = timing.cron !== undefined || (timing.everyMs !== undefined && timing.from === 'start')
-  return row.hints.interval !== undefined && isOnGrid ? Math.min(now, freedAt(row, row.hints.interval)) : now
+  const last = lastInterval(row.hints)
+  return last !== undefined && isOnGrid ? Math.min(now, freedAt(row, last)) : now
 }
 
-/** When the baseline counts again: at the expiry of the interval hint, unless the timing was written after it. */
+/** When the baseline counts again: at the expiry of the last interval hint, unless the timing was written after it. */
 function freedAt({ timedAt }: ScheduleState, { expiresAt }: NonNullable<Hints['interval']>): number {
   return Math.max(expiresAt, timedAt)
 }
@@ -155,8 +180,9 @@ function passingAt(row: ScheduleState, now: number): number | undefined {
     const first = gridFor({ now, schedule: governed(row.spec), state: governorState(row) })
     return first?.atOrAfter(Math.max(closedAt, now + 1)) ?? nextRunAt
   }
-  const state = { ...governorState(row), pausedUntil: undefined, hints: { interval: hints.interval } }
-  const passesFrom = hints.interval === undefined ? beforeOneshot(row, now) : freedAt(row, hints.interval)
+  const interval = lastInterval(hints)
+  const state = { ...governorState(row), pausedUntil: undefined, hints: { interval } }
+  const passesFrom = interval === undefined ? beforeOneshot(row, now) : freedAt(row, interval)
   const asked = { now: passesFrom, schedule: governed(row.spec), state }
   const { at, winner, waitsForEnd } = nextRun(asked)
   return winner === 'baseline' && !waitsForEnd ? (at ?? undefined) : undefined
@@ -187,8 +213,8 @@ function closedFrom({ nextDecision }: ScheduleState, { asked, passesFrom }: Answ
 }
 
 function decisionOf({ asked, source, winner, waitsForEnd, trail }: Answer, closedFrom?: number): NextDecision {
-  const { at, version, state, unmeasured, calendars } = asked
-  return { at, version, state, unmeasured, calendars, source, winner, waitsForEnd, closedFrom, trail }
+  const { at, version, state, unmeasured, calendars, window } = asked
+  return { at, version, state, unmeasured, calendars, window, source, winner, waitsForEnd, closedFrom, trail }
 }
 
 function firstExpiry({ hints }: ScheduleState, now: number): number | null {

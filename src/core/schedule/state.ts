@@ -1,4 +1,5 @@
 import type { NamedCalendar } from '../opening/closings.ts'
+import type { OpeningHours } from '../opening/opening.ts'
 import { type SettingsVersion, settingsInForce, settledSpread } from '../setting.ts'
 import type { LateSchedule, LateState } from '../timing/missed.ts'
 import { type CatchUpConfig, catchUpDefault, type SpreadConfig } from '../timing/spread.ts'
@@ -7,6 +8,7 @@ import { spreadId, writtenAt } from './due.ts'
 import type { GovernorState, Hints } from './governor.ts'
 import { governed } from './governor-question.ts'
 import type { ScheduleSpec } from './schedule-spec.ts'
+import type { Steering } from './steering.ts'
 
 /** A schedule with its state: what firing, ends, hints and pauses read and change. */
 export interface ScheduleState {
@@ -15,11 +17,17 @@ export interface ScheduleState {
   readonly version: number
   /** Its own calendars and those of its queue and namespace, with their hours: nothing of it is planned while one is closed. */
   readonly calendars: readonly NamedCalendar[] | null
+  /** The minutes that are open to hints, unless a person gave them: its own, else those of its group. */
+  readonly window: OpeningHours | null
   readonly disabledAt: number | null
   readonly disabledReason: string | null
   readonly pausedUntil: number | null
   readonly pausedReason: string | null
   readonly hints: Hints
+  /** What its authors did, for ranks and bounds. */
+  readonly steering: Steering | null
+  /** Grows with every edit, pause and hint of a person: what was decided before that is superseded. */
+  readonly hintEpoch: number
   readonly failureCount: number
   /** Completed occurrences in a row that found nothing to do; counted where `maxNoop` is set. */
   readonly noopCount: number
@@ -53,11 +61,14 @@ export function freshState(id: number, spec: ScheduleSpec, now: number): Schedul
     spec,
     version: 1,
     calendars: null,
+    window: null,
     disabledAt: null,
     disabledReason: null,
     pausedUntil: null,
     pausedReason: null,
     hints: {},
+    steering: null,
+    hintEpoch: 0,
     failureCount: 0,
     noopCount: 0,
     runsCount: 0,

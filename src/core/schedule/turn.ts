@@ -3,16 +3,15 @@ import { type LateOccurrence, type LateSchedule, maxLatenessMs, merelyLateMs, mi
 import { caughtUpAt } from '../timing/spread.ts'
 import type { NextDecision } from './decision.ts'
 import { periodMs } from './due.ts'
-import type { Hints } from './governor.ts'
-import { type EndedHint, expiredKinds, hintKinds, without } from './hints.ts'
+import type { Hints, OneshotHint, RankedHint } from './governor.ts'
+import { type EndedHint, endsOf, everyHint, expiredHints, hintKinds, isIntervalOver, withoutHints } from './hints.ts'
 import { planned } from './next-plan.ts'
 import { type LiveRun, overlapDecision, standsBehind } from './overlap.ts'
 import { closedBy, type Passed, passedBy, summed } from './passed-by.ts'
 import { isPaused, type LiveScheduleRun, lastRunId, lateSchedule, lateState, type ScheduleState } from './state.ts'
+import { withoutPauses } from './steering.ts'
 import { reasonUnderStops, type StopSpan } from './stop-span.ts'
 import { refuseUnworkable } from './workable.ts'
-
-type OneShotHint = NonNullable<Hints['oneshot']>
 
 /** An occurrence that becomes a run. */
 export interface Fire {
@@ -129,7 +128,7 @@ function nextEvent({ pausedUntil, hints }: ScheduleState, now: number): number |
 /** An occurrence at the very instant at which the pause ends is no longer paused. */
 function pauseEnded<Row extends ScheduleState>(turn: Turn<Row>, at: number): Turn<Row> {
   const { row, entries } = passedBy(turn.row, { by: at - 1, now: at, outcome: 'paused' })
-  const resumed = { ...row, pausedUntil: null, pausedReason: null, nextDecision: null }
+  const resumed = { ...withoutPauses(row), nextDecision: null }
   const asked = { now: at - 1, lastRunId: lastRunId(row, turn.live) }
   const early = planned(resumed, asked)
   const isEarly = early.nextRunAt !== null && early.nextRunAt < at
@@ -139,30 +138,35 @@ function pauseEnded<Row extends ScheduleState>(turn: Turn<Row>, at: number): Tur
 
 function hintsExpired<Row extends ScheduleState>(turn: Turn<Row>, at: number): Turn<Row> {
   const { row, live, endedHints } = turn
-  const expired = expiredKinds(row.hints, at)
-  // The governor is asked while the row still has the hint: a calendar instant equal to the expiry belongs to the baseline.
-  const asked = stands(row, expired, at) ? row : planned(row, { now: at, lastRunId: lastRunId(row, live) })
-  const next = { ...asked, hints: without(row.hints, expired) }
-  return { ...turn, row: next, endedHints: [...endedHints, ...ended(row, expired, at, 'expired')] }
+  const expired = expiredHints(row.hints, at)
+  const hints = withoutHints(row.hints, expired, at)
+  const { outranked: _, ...before } = row.hints
+  // The governor is asked while the row still has the hint, unless another takes its place: a calendar instant equal to the expiry
+  // belongs to the baseline.
+  const asking = { ...row, hints: { ...before, ...hints } }
+  const asked = stands(row, hints, at)
+    ? row
+    : planned(withoutPlanOf(asking, row), { now: at, lastRunId: lastRunId(row, live) })
+  const next = { ...asked, hints }
+  return { ...turn, row: next, endedHints: [...endedHints, ...endsOf(row.id, expired, at, 'expired')] }
+}
+
+/** The row without the plan of a hint whose place another has taken. */
+function withoutPlanOf<Row extends ScheduleState>(row: Row, before: ScheduleState): Row {
+  const kind = row.nextDecision?.winner === 'interval-hint' ? 'interval' : 'oneshot'
+  const isOther = row.nextDecision?.winner !== 'baseline' && row.hints[kind] !== before.hints[kind]
+  return isOther ? { ...row, nextRunAt: null, nextDueAt: null } : row
 }
 
 /**
  * Whether a plan is the same after hints expired: a pause already knows the first instant that it skips, and the calendar's
  * instant does not depend on a one-shot. Planned anew as of the expiry, it would be moved by a hint or a timing written since.
  */
-function stands(row: ScheduleState, expired: readonly EndedHint['kind'][], at: number): boolean {
-  const { nextRunAt, nextDecision } = row
+function stands(row: ScheduleState, after: Hints, at: number): boolean {
+  const { nextRunAt, nextDecision, hints } = row
   if (isPaused(row, at)) return nextDecision !== null
-  return !expired.includes('interval') && nextRunAt !== null && nextDecision?.winner === 'baseline'
-}
-
-function ended(
-  { id }: ScheduleState,
-  kinds: readonly EndedHint['kind'][],
-  at: number,
-  by: EndedHint['by'],
-): EndedHint[] {
-  return kinds.map((kind) => ({ scheduleId: id, kind, at, by }))
+  if (isIntervalOver(hints, at) || nextRunAt === null || nextDecision?.winner !== 'baseline') return false
+  return after.oneshot === undefined || after.oneshot.expiresAt === hints.oneshot?.expiresAt
 }
 
 /** A due schedule while its occurrences are decided one after the other, oldest first. */
@@ -183,15 +187,18 @@ interface Deciding {
  * A one-shot is used up by its own run, and by any run planned for its instant or later: in a tie the rival wins, and a second
  * run right after would be one too many.
  */
-function isUsedUp({ row, fires, waitingHint }: Deciding): boolean {
-  const { oneshot } = row.hints
-  if (oneshot === undefined) return false
-  if (row.nextDecision?.winner === 'oneshot-hint' && isPlanOf(row.nextDecision, oneshot)) return !waitingHint
-  return fires.some(({ plannedAt }) => plannedAt >= oneshot.at)
+function usedUp({ row, fires, waitingHint }: Deciding): RankedHint[] {
+  const { nextDecision, hints } = row
+  return everyHint(hints).filter((hint) => {
+    if (hint.kind !== 'oneshot') return false
+    const isPlanned = nextDecision?.winner === 'oneshot-hint' && isPlanOf(nextDecision, hint)
+    if (isPlanned && hint.at === hints.oneshot?.at) return !waitingHint
+    return fires.some(({ plannedAt }) => plannedAt >= hint.at)
+  })
 }
 
 /** Whether a plan was made for this one-shot: an overdue plan stays when another hint replaces the one it was made for. */
-function isPlanOf({ state }: NextDecision, { at, expiresAt }: OneShotHint): boolean {
+function isPlanOf({ state }: NextDecision, { at, expiresAt }: OneshotHint): boolean {
   const asked = state?.hints?.oneshot
   return asked === undefined || (asked.at === at && asked.expiresAt === expiresAt)
 }
@@ -222,16 +229,16 @@ function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number, holds:
   for (const one of occurrences) decide(deciding, one)
 
   const { fires, skips, cancels } = deciding
-  const consumed: EndedHint['kind'][] = isUsedUp(deciding) ? ['oneshot'] : []
-  const unused = without(row.hints, consumed)
-  const expired = expiredKinds(unused, now)
+  const consumed = usedUp(deciding)
+  const unused = withoutHints(row.hints, consumed, now)
+  const expired = expiredHints(unused, now)
   const after = {
     ...row,
-    hints: without(unused, expired),
+    hints: withoutHints(unused, expired, now),
     lastPlannedAt: deciding.lastPlannedAt,
     anchorAt: skips.length > 0 ? now : row.anchorAt,
   }
-  const endedHints = [...ended(row, consumed, now, 'consumed'), ...ended(row, expired, now, 'expired')]
+  const endedHints = [...endsOf(row.id, consumed, now, 'consumed'), ...endsOf(row.id, expired, now, 'expired')]
   const waitingHint = deciding.waitingHint && after.hints.oneshot !== undefined
   const all = [...turn.endedHints, ...endedHints]
   const passed = [...turn.passed, ...closed]

@@ -1,5 +1,6 @@
 import { backedOffEveryMs, type EveryTiming, type Grid, gridOf } from '../timing/timing.ts'
 import type { GovernorInput, Source, TrailRule, TrailStep, Winner } from './governor.ts'
+import { type AuthorKind, isPerson } from './hint-author.ts'
 
 /** A wish for an instant, before the bounds. */
 export interface Wish {
@@ -13,6 +14,8 @@ export interface Wish {
   readonly waitsForEnd: boolean
   /** The grid that it stays on. */
   readonly grid: Grid | null
+  /** A hint that has to stay in the window of its schedule. */
+  readonly isWindowed: boolean
 }
 
 /** The wish of the schedule's own timing. */
@@ -65,7 +68,7 @@ export function intervalWish(input: GovernorInput, trail: TrailStep[]): Wish | n
   const hint = state.hints?.interval
   if (hint === undefined) return null
   const wishedAt = (state.anchorAt ?? now) + hint.ms
-  if (hint.expiresAt > now) return wish('interval-hint', wishedAt, 'ai-interval', true, input)
+  if (hint.expiresAt > now) return windowed(wish('interval-hint', wishedAt, 'ai-interval', true, input), hint, input)
   return ignored('interval-hint', wishedAt, 'the hint has expired', trail)
 }
 
@@ -73,8 +76,14 @@ export function intervalWish(input: GovernorInput, trail: TrailStep[]): Wish | n
 export function oneshotWish(input: GovernorInput, trail: TrailStep[]): Wish | null {
   const hint = input.state.hints?.oneshot
   if (hint === undefined) return null
-  if (hint.expiresAt > input.now) return wish('oneshot-hint', hint.at, 'ai-oneshot', false, input)
+  if (hint.expiresAt > input.now)
+    return windowed(wish('oneshot-hint', hint.at, 'ai-oneshot', false, input), hint, input)
   return ignored('oneshot-hint', hint.at, 'the hint has expired', trail)
+}
+
+/** What a person hints has no window. */
+function windowed(wish: Wish, { by }: { readonly by?: AuthorKind | undefined }, { schedule }: GovernorInput): Wish {
+  return { ...wish, isWindowed: schedule.window !== undefined && !isPerson(by) }
 }
 
 function wish(
@@ -86,7 +95,7 @@ function wish(
 ): Wish {
   const at = Math.max(wishedAt, now)
   const raisedAt = schedule.minMs === undefined ? at : Math.max(at, (state.anchorAt ?? now) + schedule.minMs)
-  return { by, wishedAt, at, raisedAt, source, waitsForEnd, grid: null }
+  return { by, wishedAt, at, raisedAt, source, waitsForEnd, grid: null, isWindowed: false }
 }
 
 /** A wish on a grid keeps its distance from the instant planned before it, and moves along the grid only. */
@@ -101,7 +110,7 @@ function gridWish(
   const raisedAt =
     at === null || at >= earliest || schedule.minMs === undefined ? at : (grid?.atOrAfter(earliest) ?? null)
   if (at === null || raisedAt === null) return ignored('baseline', at, 'the calendar has no further instant', trail)
-  return { by: 'baseline', wishedAt: at, at, raisedAt, source, waitsForEnd: false, grid }
+  return { by: 'baseline', wishedAt: at, at, raisedAt, source, waitsForEnd: false, grid, isWindowed: false }
 }
 
 function ignored(rule: TrailRule, from: number | null, why: string, trail: TrailStep[]): null {

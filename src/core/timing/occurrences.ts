@@ -1,4 +1,5 @@
 import type { GovernorInput, GovernorState } from '../schedule/governor.ts'
+import { lastInterval } from '../schedule/hints.ts'
 import { gridFor } from '../schedule/wishes.ts'
 import { backedOffEveryMs, type Grid } from './timing.ts'
 
@@ -75,7 +76,7 @@ export function occurrences({ listMax, ...input }: OccurrencesInput): Occurrence
  */
 function gridFreedAt({ waitsForEnd, hints }: PlannedState, now: number): number | null {
   if (waitsForEnd !== true) return Number.NEGATIVE_INFINITY
-  const expiresAt = hints?.interval?.expiresAt ?? Number.POSITIVE_INFINITY
+  const expiresAt = (hints && lastInterval(hints)?.expiresAt) ?? Number.POSITIVE_INFINITY
   return expiresAt <= now ? expiresAt : null
 }
 

@@ -1,20 +1,17 @@
-import type { CallerKind } from '../../core/caller.ts'
 import type { Clock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import { reaches, type Scope, scopes, tooNarrow } from '../../operations/caller-scope.ts'
 import { quoted } from '../../operations/input/refuse-input.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
+import type { TokenCaller } from '../../operations/token/token-caller.ts'
 import { isSecretOf, tokenPartsOf } from '../../operations/token/token-secret.ts'
+import { partTokens } from '../../parts-face.ts'
 import { findToken } from '../../store/tokens/find-token.ts'
 import { noteTokenUse } from '../../store/tokens/write-token.ts'
 import { HttpProblem } from './problem-details.ts'
 import { type Rate, RateLimit } from './rate-limit.ts'
 
-export interface Caller {
-  readonly name: string
-  readonly scope: Scope
-  readonly kind: CallerKind
-}
+export type Caller = TokenCaller
 
 export interface AuthenticatorOptions {
   readonly store: OperationContext['store']
@@ -108,6 +105,10 @@ export class Authenticator {
     const [, shown = ''] = /^Bearer +(\S+)$/i.exec(header) ?? []
     const parts = tokenPartsOf(shown)
     const { store } = this.#options
+    for (const knows of parts === null ? partTokens : []) {
+      const known = await knows(store, shown)
+      if (known !== null) return known
+    }
     const found = parts === null ? null : await store.look(findToken, parts.id)
     // Do not reveal whether the id or the secret is wrong.
     if (parts === null || found === null || !isSecretOf(parts.secret, found.hash)) return 'The token is not valid.'
@@ -142,8 +143,11 @@ export function tooOften(waitMs: number, message = 'Too many requests.'): HttpPr
   return new HttpProblem(429, error, { 'retry-after': String(seconds) })
 }
 
-/** Refuses a caller that may not even read. */
-export function refuseBelow({ name, scope }: Caller, needs: Scope): void {
+/** Refuses a caller that may not read what is of the whole namespace. */
+export function refuseBelow({ name, scope, within }: Caller, needs: Scope): void {
+  if (within !== undefined) {
+    throw new BelfryError('not-allowed', `The token of run ${within.run} is not for this.`, { hint: 'Ask a person.' })
+  }
   if (!reaches(scope, needs)) throw tooNarrow(name, { has: scope, needs })
 }
 

@@ -61,7 +61,7 @@ export class ServiceRoutes {
       return new Response(await this.#metrics.text(), { headers: { 'content-type': this.#metrics.contentType } })
     })
     app.get('/api/now', async ({ req }) => {
-      refuseBelow(await gate.callerOf(req.raw), 'read')
+      await gate.callerOf(req.raw)
       const now = isoText(await this.#options.context.store.look(clockNow))
       return Response.json({ now }, { headers: { 'cache-control': 'no-store' } })
     })
@@ -107,15 +107,17 @@ export class ServiceRoutes {
   /** Each request has its own MCP server: only confirmations are remembered between requests. */
   async #mcp(request: Request): Promise<Response> {
     const { context, gate, version, basePath, onUnforeseen } = this.#options
-    const caller = await gate.callerOf(request)
+    const { scope, ...caller } = await gate.callerOf(request)
     const problems: Problem[] = []
     const named = new URL(request.url).searchParams.get('tools') ?? undefined
-    const tools = chosenTools(named, { scope: caller.scope, field: 'tools', problems })
+    // Few tools are open to an agent in its run, so that it gets them unasked.
+    const tools = chosenTools(named ?? (caller.within && 'all'), { scope, field: 'tools', problems })
     refuse('The request', problems)
     const server = mcpServer({
-      context: async () => ({ ...context, actor: { name: caller.name, door: 'mcp' } }),
+      context: async () => ({ ...context, actor: { ...caller, door: 'mcp' } }),
       version,
-      scope: caller.scope,
+      scope,
+      isInRun: caller.within !== undefined,
       tools,
       confirmations: this.#confirmations,
       start: { door: 'http', path: `${basePath}/mcp`, ...(named !== undefined && { tools: named }) },

@@ -12,10 +12,11 @@ import { kinds } from '../../kinds.ts'
 import { beyondScope, type Scope } from '../../operations/caller-scope.ts'
 import { read } from '../../operations/input/read-input.ts'
 import { isShown, type Problem, refuse } from '../../operations/input/refuse-input.ts'
-import { subjectOf } from '../../operations/operation.ts'
+import { type AnyOperation, subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { recordRefusal } from '../../operations/refuse-agent.ts'
 import { operations } from '../../table.ts'
+import type { ModelPart } from '../cli/part.ts'
 import { absentTool } from './absent-tool.ts'
 import type { Confirmations } from './confirmations.ts'
 import { type ModelAnswer, modelAnswer } from './model-answer.ts'
@@ -34,10 +35,14 @@ export interface McpOptions {
   readonly context: () => Promise<OperationContext>
   readonly version: string
   readonly scope: Scope
+  /** Whether the caller is bound to its run, so that few tools are open to it. */
+  readonly isInRun?: boolean
   /** The names of the offered tools, from `chosenTools`. */
   readonly tools: ReadonlySet<string>
   readonly confirmations: Confirmations
   readonly start: Start
+  /** What parts add: capabilities that are no standard, and their instructions. */
+  readonly beside?: readonly Pick<ModelPart, 'experimental' | 'instructions'>[]
   /** Receives errors that are not meant for the caller. */
   readonly onUnforeseen?: (error: unknown) => void
 }
@@ -50,11 +55,18 @@ Where a name is such a mark, the name is the fenced text: give that text, not th
 
 /** The verbs as tools for a model. One server serves one caller; creating one is cheap. */
 export function mcpServer(options: McpOptions): Server {
+  const { beside = [] } = options
+  const experimental = Object.assign({}, ...beside.map((part) => part.experimental ?? {}))
   const server = new Server(
     { name: 'belfry', version: options.version },
-    { capabilities: { tools: {}, resources: {} }, instructions },
+    {
+      capabilities: { tools: {}, resources: {}, ...(Object.keys(experimental).length > 0 && { experimental }) },
+      instructions: [instructions, ...beside.flatMap((part) => part.instructions ?? [])].join(' '),
+    },
   )
-  const offered = toolsFor(options.scope).filter(({ name }) => options.tools.has(name))
+  const offered = toolsFor(options.scope).filter(
+    ({ name, operation }) => options.tools.has(name) && (options.isInRun !== true || operation.inRun === true),
+  )
   const wording = wordingOf(offered, options.start)
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listOf(offered) as never }))
   server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: given = {} } }, { signal }) => {
@@ -85,15 +97,21 @@ interface Calling extends McpOptions {
 }
 
 /** What calls here is a model, whoever opened the store. */
-async function contextOf({ context, scope }: McpOptions): Promise<OperationContext> {
-  const opened = await context()
+function contextOf({ context, scope }: McpOptions): Promise<OperationContext> {
+  return asModel(context, scope)
+}
+
+/** The context for a model as the caller. */
+export async function asModel(open: McpOptions['context'], scope: Scope): Promise<OperationContext> {
+  const opened = await open()
   return { ...opened, actor: { ...opened.actor, kind: 'agent' }, scope }
 }
 
-/** A call of a verb of persons is recorded, though no server offers it. */
+/** A call of a verb of persons is recorded, though no server offers it; and so is every call that a run tries beyond its tools. */
 async function absent(name: string, given: object, options: Omit<Calling, 'signal'>): Promise<CallToolResult> {
-  const { wording, onUnforeseen } = options
-  const verb = operations.find((each) => each.persons === true && toolName(each) === name)
+  const { wording, onUnforeseen, isInRun = false } = options
+  const found = operations.find((each) => toolName(each) === name)
+  const verb = isInRun ? (found ?? unknownVerb) : found?.persons === true ? found : undefined
   try {
     if (verb !== undefined) await recordRefusal(await contextOf(options), verb, given)
   } catch (failure) {
@@ -103,30 +121,47 @@ async function absent(name: string, given: object, options: Omit<Calling, 'signa
   return refused(absentTool(name, options), { detail: 'short', wording, onUnforeseen })
 }
 
+const unknownVerb = { noun: 'tool', verb: 'call', about: () => 'tool' }
+
 async function called(tool: Tool, given: Readonly<Record<string, unknown>>, options: Calling): Promise<CallToolResult> {
   const { operation } = tool
   const { [confirmField]: confirm, [detailField]: detail = 'short', ...rest } = withRealNames(given)
   const isDestructive = operation.effect === 'destructive'
   // An unknown field is refused together with all other problems.
   const input = isDestructive || confirm === undefined ? rest : { ...rest, [confirmField]: confirm }
+  let isPassedOn = false
   try {
     refuseStrangeDetail(detail, tool, input)
     refuseBeyondScope(tool, input, options)
     const context = await contextOf(options)
     const call = callOf(tool, input, context.actor.name)
     if (isDestructive && confirm === undefined) {
+      isPassedOn = operation.rehearses === true
       await refuseInVain(operation, input, context)
       return asked(call, options)
     }
     if (isDestructive && !isConfirmed(confirm, call, options)) throw unconfirmed()
     const page = { ...shortPage(operation), ...input }
+    isPassedOn = true
     const local = 'signal' in operation.local.shape ? { signal: options.signal } : {}
     const answer = await operation.call(context, page, local)
     const next = operation.nextPage?.(answer, page) ?? null
     return answered(modelAnswer(answer, operation.output, { detail, next }))
   } catch (error) {
+    // What the verb refuses it has recorded itself.
+    if (!isPassedOn && error instanceof BelfryError) await recordInRun(operation, input, error.code, options)
     const how = { detail: detail === 'full' ? ('full' as const) : ('short' as const) }
     return refused(error, { ...how, wording: options.wording, onUnforeseen: options.onUnforeseen })
+  }
+}
+
+async function recordInRun(verb: AnyOperation, input: object, code: string, options: Calling): Promise<void> {
+  if (options.isInRun !== true) return
+  try {
+    await recordRefusal(await contextOf(options), verb, input, code)
+  } catch (error) {
+    // Of a caller whose run has ended nothing is known; its token has recorded that.
+    if (!(error instanceof BelfryError)) throw error
   }
 }
 

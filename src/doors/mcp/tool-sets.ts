@@ -4,9 +4,9 @@ import { type Problem, quoted } from '../../operations/input/refuse-input.ts'
 import { type AnyOperation, verbWords } from '../../operations/operation.ts'
 import { nouns, operations } from '../../table.ts'
 
-/** `schedule_clear_hints`. */
-export function toolName({ noun, verb }: Pick<AnyOperation, 'noun' | 'verb'>): string {
-  return `${noun}_${verbWords(verb).replaceAll('-', '_')}`
+/** `schedule_clear_hints`, unless the verb has another name for models. */
+export function toolName({ noun, verb, tool }: Pick<AnyOperation, 'noun' | 'verb' | 'tool'>): string {
+  return tool?.name ?? `${noun}_${verbWords(verb).replaceAll('-', '_')}`
 }
 
 /** The verbs that this door offers. */
@@ -19,7 +19,10 @@ export const defaultTools: readonly string[] = offeredVerbs
   .filter(({ defaultTool }) => defaultTool !== undefined)
   .map(toolName)
 
-/** Tool sets by name: default, all, and one for each noun. */
+/** The names of the sets that verbs are in besides that of their noun. */
+const furtherSets = [...new Set(offeredVerbs.flatMap(({ tool }) => tool?.sets ?? []))]
+
+/** Tool sets by name: default, all, one for each noun, and those that verbs name. */
 export const toolSets: Readonly<Record<string, readonly string[]>> = {
   default: defaultTools,
   all: allNames,
@@ -27,6 +30,9 @@ export const toolSets: Readonly<Record<string, readonly string[]>> = {
     Object.keys(nouns)
       .map((noun) => [noun, offeredVerbs.filter((verb) => verb.noun === noun).map(toolName)] as const)
       .filter(([, names]) => names.length > 0),
+  ),
+  ...Object.fromEntries(
+    furtherSets.map((set) => [set, offeredVerbs.filter(({ tool }) => tool?.sets?.includes(set)).map(toolName)]),
   ),
 }
 

@@ -68,8 +68,10 @@ export function listOf(offered: readonly Tool[]): Omit<Tool, 'operation'>[] {
 /** The tool that explains fields of this one: a verb of its noun, or of another one as `noun.verb`. */
 function explainerOf({ noun, fieldsAs }: AnyOperation): string | undefined {
   if (fieldsAs === undefined) return undefined
-  const [first = '', verb] = fieldsAs.split('.')
-  return toolName(verb === undefined ? { noun, verb: first } : { noun: first, verb })
+  const [first = '', second] = fieldsAs.split('.')
+  const [ofNoun, ofVerb] = second === undefined ? [noun, first] : [first, second]
+  const explainer = offeredVerbs.find((verb) => verb.noun === ofNoun && verb.verb === ofVerb)
+  return explainer === undefined ? undefined : toolName(explainer)
 }
 
 /** Only hints that differ from the protocol's defaults. */

@@ -1,4 +1,5 @@
 import type { GovernorState, TrailRule, TrailStep, Winner } from '../../core/schedule/governor.ts'
+import type { AuthorKind } from '../../core/schedule/hint-author.ts'
 import type { HintKind } from '../../core/schedule/hints.ts'
 import type { HintView } from '../../store/views.ts'
 
@@ -12,7 +13,7 @@ export interface Candidate {
   readonly effect: 'won' | 'lost' | 'ignored'
   readonly why: string
   /** The author of the hint; null for the schedule's own timing, and for a hint that retention removed. */
-  readonly hint: { readonly author: string; readonly reason: string; readonly expiresAt: number } | null
+  readonly hint: Pick<HintView, 'by' | 'author' | 'reason' | 'expiresAt'> | null
 }
 
 /** A rule applied to the winner, in order. */
@@ -44,11 +45,11 @@ const hintKinds: { readonly [Rule in Exclude<Winner, 'baseline'>]: HintKind } = 
 export function reasoningOf(decision: Trailed | null, hints: readonly HintView[]): Reasoning {
   const candidates: Candidate[] = []
   const rules: AppliedRule[] = []
-  for (const { rule, from, at, effect, why } of decision?.trail ?? []) {
+  for (const { rule, from, at, effect, why, by: author } of decision?.trail ?? []) {
     const by = wisher(rule, effect)
     if (by === null || decision === null) rules.push({ rule, effect, from, at, why })
     else {
-      const hint = by === 'baseline' ? null : hintOf(hintKinds[by], decision, hints)
+      const hint = by === 'baseline' ? null : hintOf({ kind: hintKinds[by], author }, decision, hints)
       candidates.push({ by, wishedAt: from, at, effect: effect as Candidate['effect'], why, hint })
     }
   }
@@ -62,11 +63,17 @@ function wisher(rule: TrailRule, effect: TrailStep['effect']): Winner | null {
 }
 
 /** The hint that the governor saw: the one with that expiry, or, where no expiry was stored, the newest before the decision. */
-function hintOf(kind: HintKind, { at, state }: Trailed, hints: readonly HintView[]): Candidate['hint'] {
-  const seen = state?.hints?.[kind]
+function hintOf(
+  { kind, author }: { readonly kind: HintKind; readonly author: AuthorKind | undefined },
+  { at, state }: Trailed,
+  hints: readonly HintView[],
+): Candidate['hint'] {
+  const lower = state?.hints?.outranked?.find((hint) => hint.kind === kind && hint.by === author)
+  const seen = author === undefined ? state?.hints?.[kind] : lower
   const found = hints.find((hint) => {
     if (hint.kind !== kind || hint.createdAt > at) return false
-    return seen === undefined || hint.expiresAt === seen.expiresAt
+    return seen === undefined || (hint.expiresAt === seen.expiresAt && hint.by === (seen.by ?? 'person'))
   })
-  return found === undefined ? null : { author: found.author, reason: found.reason, expiresAt: found.expiresAt }
+  if (found === undefined) return null
+  return { by: found.by, author: found.author, reason: found.reason, expiresAt: found.expiresAt }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Decision, NextDecision } from '../../core/schedule/decision.ts'
 import type { GovernorState, Hints, Source, TrailStep } from '../../core/schedule/governor.ts'
+import { authorKinds } from '../../core/schedule/hint-author.ts'
 import type { RunSource } from '../../store/port.ts'
 import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
@@ -13,6 +14,7 @@ const sources = [
   'ai-oneshot',
   'clamped-min',
   'clamped-max',
+  'clamped-window',
   'clamped-calendar',
   'paused',
   'disabled',
@@ -23,16 +25,23 @@ export const source = outputOf<Source>()(z.enum(sources).describe('What decided 
 export const runSource = outputOf<RunSource>()(
   z
     .string()
-    .describe(`Its source: ${[...sources, 'enqueued', 'run-now', 'retry'].join(', ')}, or a source that a part adds.`),
+    .describe(
+      `Its source: ${[...sources, 'enqueued', 'run-now', 'retry', 'test'].join(', ')}, or a source that a part adds.`,
+    ),
 )
+
+/** Absent in stored hints of persons. */
+export const authorKind = z.enum(authorKinds).describe('The kind of its author.')
 
 const intervalHint = z.strictObject({
   ms: count('The suggested time between two runs, in ms.'),
   expiresAt: instantOutput('When it expires.'),
+  by: authorKind.optional(),
 })
 const oneshotHint = z.strictObject({
   at: instantOutput('The suggested instant.'),
   expiresAt: instantOutput('When it expires.'),
+  by: authorKind.optional(),
 })
 
 export const hints = outputOf<Hints>()(
@@ -40,6 +49,15 @@ export const hints = outputOf<Hints>()(
     .strictObject({
       interval: intervalHint.describe('A hint to run at this interval.').optional(),
       oneshot: oneshotHint.describe('A hint to run once.').optional(),
+      outranked: z
+        .array(
+          z.union([
+            z.strictObject({ kind: z.literal('interval').describe('An interval.'), ...intervalHint.shape }),
+            z.strictObject({ kind: z.literal('oneshot').describe('A single run.'), ...oneshotHint.shape }),
+          ]),
+        )
+        .describe('Hints of lower ranks, which count again when those above have ended.')
+        .optional(),
     })
     .describe('The hints in force, at most one of each kind.'),
 )
@@ -74,6 +92,7 @@ export const trailRule = z
     'max',
     'start-at',
     'last-planned',
+    'window',
     'calendar',
     'end-at',
   ])
@@ -86,6 +105,7 @@ const step = outputOf<TrailStep>()(
     at: instantOutput('The instant after the rule.').nullable(),
     effect: z.enum(['won', 'lost', 'ignored', 'moved', 'stopped']).describe('The effect of the rule.'),
     why: text('The reason, in words.'),
+    by: authorKind.optional(),
   }),
 )
 
@@ -106,6 +126,10 @@ const decisionShape = {
       }),
     )
     .describe('The calendars that had to be open.')
+    .optional(),
+  window: z
+    .strictObject({ zone: text('The time zone.'), cron: text('The open minutes.').optional() })
+    .describe('The window that a hint had to stay in.')
     .optional(),
   spread: z
     .strictObject({

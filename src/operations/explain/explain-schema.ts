@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { advice, count, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 import type { AppliedRule, Candidate } from './candidates.ts'
-import { trailRule } from './decision-schema.ts'
+import { authorKind, trailRule } from './decision-schema.ts'
 import type { Takers } from './fleet.ts'
 import type { Rederived } from './rederive.ts'
 import type { Unblock } from './unblock.ts'
@@ -33,6 +33,7 @@ export const candidate = noted(
         why: text('Why, in words.'),
         hint: z
           .strictObject({
+            by: authorKind,
             author: text('The author.'),
             reason: text('Why it was given.'),
             expiresAt: instantOutput('When it expires.'),

@@ -1,12 +1,16 @@
 import { z } from 'zod'
 import { durationMsMax } from '../../core/duration.ts'
+import { type Author, type AuthorKind, rankNames, rankOf } from '../../core/schedule/hint-author.ts'
+import type { Clamped } from '../../core/schedule/hint-bounds.ts'
 import { everyMsMin } from '../../core/schedule/schedule-fields.ts'
 import type { NewHint } from '../../store/port.ts'
-import { name, reason, scheduleName } from '../fields/basic-fields.ts'
+import { reason, scheduleName } from '../fields/basic-fields.ts'
 import { durationFields, durationOf, inUnits } from '../input/duration-input.ts'
 import { instant, isoText, over } from '../input/instant.ts'
 import type { Reading } from '../input/read-input.ts'
 import { type Problem, refuse } from '../input/refuse-input.ts'
+import { text } from '../schema/output-schema.ts'
+import type { Sheet } from '../show.ts'
 
 export const hintInput = z.strictObject({
   name: scheduleName,
@@ -15,7 +19,6 @@ export const hintInput = z.strictObject({
   ...durationFields('ttl', 'How long the hint is in force. Default: 1h for every, 30m for at.'),
   expiresAt: instant.describe('When the hint expires, instead of ttl.').optional(),
   reason: reason.describe('Why, for readers of the schedule.'),
-  author: name.describe('The author of the hint. Default: the caller.').optional(),
 })
 
 /** A hint for a schedule: an interval for a while, or a single run at an instant. */
@@ -26,7 +29,7 @@ const ttlMsDefault = { interval: 3_600_000, oneshot: 1_800_000 }
 /** Reads a hint. It is in force for its `ttl` from now, or until `expiresAt`. */
 export function readHint(
   { given, value, problems: found }: Reading<z.output<typeof hintInput>>,
-  { now, author }: { readonly now: number; readonly author: string },
+  { now, author }: { readonly now: number; readonly author: Author },
 ): NewHint {
   const problems = [...found]
   const everyMs = durationOf(value, 'every', problems)
@@ -50,7 +53,9 @@ export function readHint(
     })
   }
   refuse('The hint', problems)
-  const rest = { expiresAt: endsAt, reason: value.reason as string, author: value.author ?? author }
+  // The time to live begins when the hint is written, or a minute of it would be less than one.
+  const ttl = expiresAt === undefined ? { ttlMs: ttlMs ?? ttlMsDefault[kind] } : { expiresAt }
+  const rest = { ...ttl, reason: value.reason as string, author: author.name, by: author.kind }
   return at === undefined ? { kind: 'interval', ms: everyMs as number, ...rest } : { kind: 'oneshot', at, ...rest }
 }
 
@@ -69,4 +74,37 @@ function noteRivals(everyMs: number | undefined, at: number | undefined, problem
     return
   const problem = at === undefined ? 'has neither `every` nor `at`' : 'has both `every` and `at`'
   problems.push({ field: 'hint', problem, expected: '`every` for a while, or `at` for once' })
+}
+
+/** What a bound moved. */
+export const clampedSchema = z
+  .strictObject({
+    field: z.enum(['every', 'until']).describe('The field.'),
+    from: z.int().nullable().describe('The requested value, in ms; null: without end.'),
+    to: z.int().describe('The value in force.'),
+    why: text('Why, in words.'),
+  })
+  .describe('What a bound moved, if one did.')
+
+interface HintWritten {
+  readonly nextRunAt: number | null
+  readonly waitsFor: string | null
+  readonly clamped?: Clamped
+  readonly outrankedBy?: AuthorKind
+}
+
+/** A hint that was given, and when the next run is. */
+export function hintWritten(
+  { nextRunAt, waitsFor, clamped, outrankedBy }: HintWritten,
+  { when, howLong }: Sheet,
+): string {
+  const told = [
+    clamped === undefined
+      ? null
+      : `every ${howLong(clamped.to)} instead of ${howLong(clamped.from ?? 0)}: ${clamped.why}`,
+    outrankedBy === undefined ? null : `it waits: a hint of ${rankNames[rankOf(outrankedBy)]} outranks it`,
+  ]
+  const next = waitsFor === null ? 'no next occurrence' : `the next occurrence waits for the end of ${waitsFor}`
+  const hinted = nextRunAt === null ? `hinted; ${next}` : `hinted; next: ${when(nextRunAt)}`
+  return [hinted, ...told.filter((line) => line !== null)].join('\n  ')
 }

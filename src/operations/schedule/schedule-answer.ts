@@ -14,7 +14,9 @@ export interface ScheduleDefinition
   readonly name: string
 }
 
-export interface Schedule extends ScheduleDefinition, Omit<ScheduleView, 'spec' | 'calendars' | 'settings'> {}
+export interface Schedule
+  extends ScheduleDefinition,
+    Omit<ScheduleView, 'spec' | 'calendars' | 'window' | 'settings'> {}
 
 export function definitionOf(spec: ScheduleSpec): ScheduleDefinition {
   const { timing, options = {}, spread: _, asksWhenMissed: __, onExhausted: ___, task: ____, ...rest } = spec
@@ -23,7 +25,7 @@ export function definitionOf(spec: ScheduleSpec): ScheduleDefinition {
   return { ...rest, ...(timing as object), ...execution, ...attempts }
 }
 
-export function scheduleOf({ spec, calendars: _, settings: __, ...state }: ScheduleView): Schedule {
+export function scheduleOf({ spec, calendars: _, window: __, settings: ___, ...state }: ScheduleView): Schedule {
   return { ...definitionOf(spec), ...state }
 }
 

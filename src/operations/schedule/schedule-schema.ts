@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { clockMarks } from '../../core/cron/clock-mark.ts'
 import type { HintView, LedgerView, VersionView } from '../../store/views.ts'
-import { hints, nextDecision, source } from '../explain/decision-schema.ts'
+import { authorKind, hints, nextDecision, source } from '../explain/decision-schema.ts'
 import { openOutput } from '../fields/added-fields.ts'
 import { outputShape } from '../fields/field-schema.ts'
 import { queueCreatedSchema } from '../queue/queue-created.ts'
@@ -10,6 +10,7 @@ import { noted } from '../schema/schema-note.ts'
 import type { Schedule, ScheduleDefinition } from './schedule-answer.ts'
 import { scheduleBrief, scheduleWrittenBrief, upcomingBrief } from './schedule-brief.ts'
 import { givenFields } from './schedule-input.ts'
+import { type ScheduleStanding, standingBrief, standingShape } from './schedule-standing.ts'
 import type { ScheduleWritten } from './schedule-writes.ts'
 import type { UpcomingRun } from './upcoming.ts'
 
@@ -31,7 +32,19 @@ const state = {
     .strictObject({ until: instantOutput('When the pause ends.'), reason: text('Why.') })
     .nullable()
     .describe('A pause with an end.'),
+  pauses: z
+    .array(
+      z.strictObject({
+        by: authorKind,
+        author: text('The author.'),
+        until: instantOutput('When it ends.'),
+        reason: text('Why.'),
+      }),
+    )
+    .readonly()
+    .describe('Its pauses with an end, one of each rank; the latest end counts.'),
   hints,
+  hintEpoch: count('Grows with every edit, pause and hint of a person.'),
   failureCount: count('Occurrences that failed in a row.'),
   noopCount: count('Completed occurrences in a row that found nothing to do, where maxNoop is set.'),
   runsCount: count('Occurrences that have become runs.'),
@@ -60,6 +73,16 @@ export const scheduleSchema = noted(
     // With its id: a schedule that was deleted and created again counts versions from 1, and is another one.
     version: ({ id, version }: Schedule) => `${id}.${version}`,
   },
+)
+
+/** What the answer about one schedule says besides. */
+export const scheduleStanding = noted(
+  outputOf<ScheduleStanding>()(
+    openOutput('schedule', { ...definition, ...state, ...standingShape }).describe(
+      'A schedule: its fields, its state, and how it has fared.',
+    ),
+  ),
+  { id: 'ScheduleStanding', brief: standingBrief, version: ({ id, version }: Schedule) => `${id}.${version}` },
 )
 
 const definitionSaid = noted(
@@ -140,6 +163,7 @@ export const hintShape = {
   expiresAt: instantOutput('When it expires.'),
   reason: text('Why it was given.'),
   author: text('The author.'),
+  by: authorKind,
   createdAt: instantOutput('When it was given.'),
   ended: z
     .strictObject({

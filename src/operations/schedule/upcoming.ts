@@ -62,7 +62,7 @@ export async function readUpcoming(
 }
 
 /** The memory of a schedule, from the store's view of it. */
-function stateOf({ id, disabled, paused, waitsFor, ...view }: ScheduleView): ScheduleState {
+function stateOf({ id, disabled, paused, pauses, waitsFor, ...view }: ScheduleView): ScheduleState {
   return {
     ...view,
     id: parseId('schedule', id) ?? 0,
@@ -70,6 +70,7 @@ function stateOf({ id, disabled, paused, waitsFor, ...view }: ScheduleView): Sch
     disabledReason: disabled?.reason ?? null,
     pausedUntil: paused?.until ?? null,
     pausedReason: paused?.reason ?? null,
+    steering: pauses.length === 0 ? null : { pauses },
     gridAnchorAt: view.nextDecision?.state?.gridAnchorAt ?? view.spec.startAt ?? view.createdAt,
     lastEndAt: null,
     lastSuccessAt: null,

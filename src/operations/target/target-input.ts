@@ -11,6 +11,10 @@ import { isShown, type Problem } from '../input/refuse-input.ts'
 // biome-ignore lint/suspicious/noEmptyInterface: parts fill it.
 export interface PartTargets {}
 
+/** What may receive notifications besides requests and programs, by kind; declared in the same way. */
+// biome-ignore lint/suspicious/noEmptyInterface: parts fill it.
+export interface PartReceivers {}
+
 /** What a run does: exactly one kind. Outside hosts lease work without a target. */
 export type TargetInput = HandlerTarget | CommandTarget | HttpTarget | PartTargets[keyof PartTargets]
 

@@ -21,6 +21,11 @@ export function tokenPartsOf(text: string): TokenParts | null {
   return id === undefined || secret === undefined || parseId('token', id) === null ? null : { id, secret }
 }
 
+/** Whether a text looks like a token of Belfry, also one that a part has made. */
+export function isTokenText(text: string): boolean {
+  return /^belfry_[0-9a-z.-]+_[0-9a-f]{64}$/.test(text)
+}
+
 export function hashOfSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url')
 }

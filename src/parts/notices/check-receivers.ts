@@ -51,7 +51,11 @@ function unsendable(inspection: Inspection, targets: readonly Target[]): Finding
   const needs = new Map<string, TargetNeed>()
   for (const target of targets) {
     const answer = needOf(target)
-    if ('need' in answer && answer.need !== null) needs.set(answer.need.kind, answer.need)
+    // Messages for sessions go through a queue of their own, and wait there.
+    const isTaken = inspection.context.kinds.some(
+      ({ name, queue }) => queue !== undefined && target[name] !== undefined,
+    )
+    if ('need' in answer && answer.need !== null && !isTaken) needs.set(answer.need.kind, answer.need)
   }
   const beyond = [...needs.values()].filter((need) => !canExecute(need, inspection.canIn(noticesQueue)))
   return beyond.map((need) => {

@@ -12,6 +12,8 @@ interface EventEntry {
   readonly words: string
   /** Whether each is sent: none is suppressed because another came just before. */
   readonly isEach?: true
+  /** Those for one receiver that are raised together are one notification: what they are, and what they have done. */
+  readonly together?: { readonly what: string; readonly happened: string }
 }
 
 /** The events by the field that names their receiver. Another part raises an event of its own with `raise`, and adds it here. */
@@ -73,6 +75,16 @@ export const receivers = {
     happened: 'was missed',
     words: 'something missed',
     isEach: true,
+    together: { what: 'prompts', happened: 'were missed' },
+  },
+  onProposal: {
+    event: 'proposal',
+    at: 'work',
+    says: 'Notify this target when a planner proposes something.',
+    clause: 'on a proposal',
+    happened: 'has a proposal',
+    words: 'a proposal',
+    isEach: true,
   },
   onExpiring: {
     event: 'expiring',
@@ -82,6 +94,7 @@ export const receivers = {
     happened: 'expires soon',
     words: 'something that expires',
     isEach: true,
+    together: { what: 'tasks', happened: 'expire soon' },
   },
   onBudget: {
     event: 'budget',

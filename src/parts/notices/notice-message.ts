@@ -86,18 +86,23 @@ function factsOf({
   ]
 }
 
-function outputOf({ output, answer }: SentNotice): string | null {
-  const text = visible(answer ?? output ?? '')
+function outputOf({ output, answer, question }: SentNotice): string | null {
+  const text = visible(question ?? answer ?? output ?? '')
     .replace(/^\n+/, '')
     .trimEnd()
   return text === '' ? null : text
+}
+
+function calledIn({ question, answer }: SentNotice): string {
+  if (question !== undefined) return 'Question'
+  return answer == null ? 'Last lines of output' : 'Answer'
 }
 
 function plainMessage(notice: SentNotice, bytesMax?: number, hasTitle = true): string {
   const head = [...(hasTitle ? [titleOf(notice)] : []), ...factsOf(notice)].join('\n')
   const output = outputOf(notice)
   const link = notice.link === null || !hasTitle ? '' : `\n${notice.link}`
-  const before = output === null ? '' : `\n\n${notice.answer == null ? 'Last lines of output' : 'Answer'}:\n`
+  const before = output === null ? '' : `\n\n${calledIn(notice)}:\n`
   const fixed = head + link + before
   if (output === null) return bytesMax === undefined ? fixed : cutToBytes(fixed, bytesMax)
   if (bytesMax === undefined) return `${fixed}${output}`

@@ -70,6 +70,8 @@ export interface Notice {
   /** What the attempt cost, where it was reported: `0.0421 USD`. */
   readonly cost?: string | null
   readonly durationMs?: number | null
+  /** What the receiver is asked to decide. Prompts in it are inside fences. */
+  readonly question?: string
 }
 
 export interface SentNotice extends Notice {
@@ -245,5 +247,5 @@ function targetProblem(target: unknown): string | null {
   const answer = needOf(target as Target)
   if ('problem' in answer) return answer.problem
   // It must arrive even when the program whose work it is about has died, with the handlers that only that program has.
-  return answer.need?.name === undefined ? null : `names its executor, which may itself be down`
+  return answer.need?.kind === 'handler' ? 'names a handler, whose program may itself be down' : null
 }

@@ -13,6 +13,7 @@ import { type RunRow, writeRuns } from '../../store/runs/run-row.ts'
 import type { ScheduleRow } from '../../store/schedules/schedule-row.ts'
 import { dialects, each, freshIds, type Row, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
+import { mergedNotices } from './merged-notices.ts'
 import {
   answerText,
   lastLines,
@@ -43,7 +44,7 @@ export interface NoticeOrigin {
 export interface Happening
   extends NoticeKey,
     NoticeOrigin,
-    Pick<Notice, 'about' | 'happened' | 'answer' | 'cost' | 'durationMs'> {
+    Pick<Notice, 'about' | 'happened' | 'answer' | 'cost' | 'durationMs' | 'question'> {
   readonly schedule: string | null
   readonly runId: number | null
   readonly attempt: number | null
@@ -94,7 +95,7 @@ export function* notifyEnds(context: StoreContext, { now, ends, schedules }: End
       // The end of a notice sends no notice: a receiver that is down would be sent notices of that for ever.
       if (row === undefined || row.source === 'notice') return []
       // The end of a run by hand says nothing of the schedule's own runs, and does not count for it.
-      if (row.source === 'run-now' && one.event === 'failure') return []
+      if ((row.source === 'run-now' || row.source === 'test') && one.event === 'failure') return []
       return [happeningOf(now, one, row, schedules.get(one.end.scheduleId ?? 0))]
     }),
   )
@@ -212,7 +213,7 @@ export function* sendNotices(context: StoreContext, now: number, happenings: rea
   const book = yield* NoticeBook.open(wanted.flatMap(keysOf))
   const told = wanted.flatMap((one) => (one.event === 'recover' ? recovery(now, book, one) : trouble(now, book, one)))
   yield* book.save()
-  return yield* enqueueNotices(context, now, yield* heldBack(context, now, told))
+  return yield* enqueueNotices(context, now, mergedNotices(yield* heldBack(context, now, told)))
 }
 
 /** A recovery closes the trouble that was sent, also where no receiver is left. */
@@ -311,18 +312,19 @@ function runOf(
   { of, target, suppressed, output }: ChosenNotice & { readonly output: string | null },
   lanes: NoticeLanes,
 ): RunRow {
-  const { event, namespace, schedule, queue, runId, attempt, reason, failuresInARow, isTest = false } = of
+  const { event, namespace, schedule, runId, attempt, reason, failuresInARow, isTest = false } = of
+  const queue = lanes.queueOf(target)
   const run = runId === null ? null : formatId('run', runId)
   const at = new Date(now).toISOString()
   const counted = { failuresInARow, suppressed, output, test: isTest }
-  const { about, happened, answer, cost, durationMs } = of
-  const known = onlyGiven({ about, happened, answer, cost, durationMs })
-  const facts = { event, at, namespace, schedule, queue, run, attempt, reason, ...counted, ...known }
+  const { about, happened, answer, cost, durationMs, question } = of
+  const known = onlyGiven({ about, happened, answer, cost, durationMs, question })
+  const facts = { event, at, namespace, schedule, queue: of.queue, run, attempt, reason, ...counted, ...known }
   return {
     id,
     ns: of.ns,
-    queueId: lanes.queue.id,
-    needId: laneOf(lanes, target),
+    queueId: queue.id,
+    needId: laneOf(lanes, target, event),
     priority: priorityDefault,
     enqueuedAt: now,
     scheduleId: null,
@@ -339,7 +341,7 @@ function runOf(
     retryOf: null,
     repeatable: true,
     onExhausted: 'fail',
-    policyVersion: lanes.queue.policyVersion,
+    policyVersion: queue.policyVersion,
     target: JSON.stringify(target),
     payload: JSON.stringify(noticeOf(facts)),
     options: null,

@@ -1,4 +1,5 @@
 import assert from 'node:assert'
+import { onlyGiven } from '../../operations/fields/only-given.ts'
 import type { Raised } from '../../store/raise.ts'
 import { both, clockNow, one, type Row, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
@@ -33,19 +34,20 @@ interface Rows {
 }
 
 function happeningOf({ ns }: StoreContext, raised: Raised, { namespace, schedule }: Rows): Happening {
-  const { event, about, scheduleId, runId = null, happened, reason } = raised
+  const { event, about, scheduleId, runId = null, happened, reason, paragraph, otherwise } = raised
   const nothing = { runId, attempt: null, failuresInARow: null, isCounted: true }
-  const facts = { ...nothing, reason, event: event as NoticeEvent, ...(happened !== undefined && { happened }) }
+  const facts = { ...nothing, reason, event: event as NoticeEvent, ...onlyGiven({ happened, question: paragraph }) }
+  const last = { [events[facts.event].field]: otherwise }
   if (schedule !== undefined && scheduleId !== undefined) {
     const place = placeOf(schedule, JSON.parse(String(schedule.spec)))
     const subject = { ns, subject: 'schedule', subjectId: scheduleId, schedule: schedule.name as string } as const
-    return { ...facts, ...subject, ...place, ...(about !== undefined && { about }) }
+    return { ...facts, ...subject, ...place, levels: [...place.levels, last], ...onlyGiven({ about }) }
   }
   const notify = readNotify(namespace?.notify)
   return {
     ...facts,
     ...{ ns, subject: about ?? 'namespace', subjectId: 0, schedule: null, queue: null },
-    ...{ namespace: String(namespace?.name), levels: [notify], quiet: notify?.quiet ?? [] },
+    ...{ namespace: String(namespace?.name), levels: [notify, last], quiet: notify?.quiet ?? [] },
     about: about ?? `namespace ${namespace?.name}`,
   }
 }

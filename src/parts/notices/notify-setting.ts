@@ -1,4 +1,5 @@
 import { BelfryError } from '../../core/error.ts'
+import { toldCalendar } from '../../core/hold.ts'
 import { isRecord } from '../../core/json/record.ts'
 import { payloadBytesMax } from '../../core/run/payload.ts'
 import { needOf, type Target } from '../../core/target.ts'
@@ -7,7 +8,7 @@ import { ensureQueues, type QueueRow } from '../../store/queues/queue-row.ts'
 import { ensureNeeds, needName } from '../../store/runs/lane-row.ts'
 import type { Row, Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
-import { type Notify, type NotifyPatch, noticesQueue, notifyProblems } from './notice.ts'
+import { type Notice, type Notify, type NotifyPatch, noticesQueue, notifyProblems } from './notice.ts'
 import { notifyNames } from './notice-events.ts'
 
 /** The stored notification setting; `null` where none is stored or it cannot be read: the end of a run must not fail for it. */
@@ -73,9 +74,9 @@ export function isSameNotify(a: Notify | null, b: Notify | null): boolean {
   return canonicalJson(a ?? {}) === canonicalJson(b ?? {})
 }
 
-/** The queue of notifications, and the lanes of their targets by `needName`. */
+/** The queues of notifications by the kinds of their targets, and the lanes of these by `needName`. */
 export interface NoticeLanes {
-  readonly queue: QueueRow
+  readonly queueOf: (target: Target) => QueueRow
   readonly needIds: ReadonlyMap<string, number>
 }
 
@@ -84,9 +85,19 @@ export interface NoticeLanes {
  * finds them and waits for no other transaction that is making them.
  */
 export function* ensureNoticeLanes(context: StoreContext, targets: readonly Target[]): Step<NoticeLanes> {
-  const { queues } = yield* ensureQueues(context, [noticesQueue])
-  const needIds = yield* ensureNeeds(context, targets.map(needOfNotice))
-  return { queue: queues.get(noticesQueue) as QueueRow, needIds }
+  const named = targets.map((target) => queueName(context, target))
+  const { queues } = yield* ensureQueues(context, [...new Set([noticesQueue, ...named])])
+  const needIds = yield* ensureNeeds(
+    context,
+    targets.flatMap((target) => [needOfNotice(target), needOfNotice(target, 'stop')]),
+  )
+  return { queueOf: (target) => queues.get(queueName(context, target)) as QueueRow, needIds }
+}
+
+/** A session takes messages from their own queue; all other notifications are sent by workers. */
+function queueName({ parts }: StoreContext, target: Target): string {
+  const { kind = '' } = needOfNotice(target) ?? {}
+  return parts.find(({ kindQueues = {} }) => Object.hasOwn(kindQueues, kind))?.kindQueues?.[kind] ?? noticesQueue
 }
 
 /** Makes them for the receivers that a schedule, the policy of a queue or the namespace names. */
@@ -95,12 +106,13 @@ export function* ensureLanesOf(context: StoreContext, stored: object): Step<void
   if (targets.length > 0) yield* ensureNoticeLanes(context, targets)
 }
 
-export function laneOf({ needIds }: NoticeLanes, target: Target): number {
-  return needIds.get(needName(needOfNotice(target))) as number
+export function laneOf({ needIds }: NoticeLanes, target: Target, event: Notice['event']): number {
+  return needIds.get(needName(needOfNotice(target, event))) as number
 }
 
-/** A stored target was validated when it was written. */
-function needOfNotice(target: Target) {
+/** A stored target was validated when it was written. A notification of a stop is in a lane that the stop does not keep. */
+function needOfNotice(target: Target, event?: Notice['event']) {
   const answer = needOf(target)
-  return 'need' in answer ? answer.need : null
+  if (!('need' in answer) || answer.need === null) return null
+  return event === 'stop' ? { ...answer.need, calendar: toldCalendar } : answer.need
 }

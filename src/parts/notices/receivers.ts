@@ -9,15 +9,15 @@ import { noted } from '../../operations/schema/schema-note.ts'
 import type { Column } from '../../operations/show.ts'
 import { targetStored } from '../../operations/target/target-form.ts'
 import { targetInWords } from '../../operations/target/target-in-words.ts'
-import { offeredKinds, targetOf } from '../../operations/target/target-input.ts'
+import { offeredKinds, type PartReceivers, targetOf } from '../../operations/target/target-input.ts'
 import type { CommandTarget } from '../../targets/command/command-target.ts'
 import type { HttpTarget } from '../../targets/http/http-target.ts'
 import type { TargetKind } from '../../targets/kind.ts'
 import type { Notify, NotifyPatch } from './notice.ts'
 import { type FieldAt, fieldsAt, type NotifyField, receivers } from './notice-events.ts'
 
-/** What sends a notification: a request, or a program. */
-export type ReceiverInput = CommandTarget | HttpTarget
+/** What sends a notification: a request, a program, or what parts add. */
+export type ReceiverInput = CommandTarget | HttpTarget | PartReceivers[keyof PartReceivers]
 
 type ReceiverTypes<Field extends NotifyField> = { readonly [Name in Field]: AddedType<Target, ReceiverInput> }
 

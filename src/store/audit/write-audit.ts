@@ -19,8 +19,8 @@ export function* writeAudit({ ns }: StoreContext, entry: AuditEntry, now: number
   yield* one(insertAudit, id, ns, now, name, door, callerKind(actor), verb, subject, text)
 }
 
-/** Records a call that was refused. It changed nothing, so this line is all that it leaves. */
+/** Records a call that was refused, a rehearsal too. It changed nothing, so this line is all that it leaves. */
 export function* auditRefusal(context: StoreContext, entry: AuditEntry): Step<void> {
   yield* writeAudit(context, entry, yield* clockNow())
 }
-auditRefusal.rehearses = true as const
+auditRefusal.isReal = true as const

@@ -17,6 +17,8 @@ import { switches } from './0019-switches.ts'
 import { calendars } from './0020-calendars.ts'
 import { finished } from './0023-finished.ts'
 import { reserving } from './0024-reserving.ts'
+import { authors } from './0038-authors.ts'
+import { groups } from './0039-groups.ts'
 import { newestVersion } from './migrate.ts'
 import type { Migration } from './migration.ts'
 
@@ -39,6 +41,8 @@ const ofKernel: readonly Migration[] = [
   finished,
   calendars,
   reserving,
+  authors,
+  groups,
 ]
 
 /** The migrations of the kernel and of the parts, by number. */

@@ -1,6 +1,7 @@
 import { durationMsMax } from '../../core/duration.ts'
 import { formatId, parseId } from '../../core/id.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
+import { pausesOf } from '../../core/schedule/steering.ts'
 import { canBeName, checkInteger, invalid } from '../check.ts'
 import { stopsFiring } from '../holds/hold-row.ts'
 import { type ScheduleRow, scheduleColumns, scheduleRowOf } from '../schedules/schedule-row.ts'
@@ -53,7 +54,7 @@ const findLedger = both(
 )
 
 const hint = tables.hint.only(
-  ...(['kind', 'value', 'expiresAt', 'reason', 'author', 'createdAt', 'endedAt', 'endedBy'] as const),
+  ...(['kind', 'value', 'expiresAt', 'reason', 'author', 'by', 'createdAt', 'endedAt', 'endedBy'] as const),
 )
 const ledger = tables.ledger.but('ns', 'scheduleId')
 
@@ -171,7 +172,10 @@ export function scheduleViewOf(row: ScheduleRow): ScheduleView {
     calendars: row.calendars,
     disabled: row.disabledAt === null ? null : { at: row.disabledAt, reason: row.disabledReason ?? 'disabled' },
     paused: row.pausedUntil === null ? null : { until: row.pausedUntil, reason: row.pausedReason ?? 'paused' },
+    pauses: pausesOf(row),
+    window: row.window,
     hints: row.hints,
+    hintEpoch: row.hintEpoch,
     failureCount: row.failureCount,
     noopCount: row.noopCount,
     runsCount: row.runsCount,

@@ -1,4 +1,4 @@
-import { hintKinds } from '../../core/schedule/hints.ts'
+import { endsOf, everyHint } from '../../core/schedule/hints.ts'
 import { unplanned, withExpirySeen } from '../../core/schedule/next-plan.ts'
 import { passedBy } from '../../core/schedule/passed-by.ts'
 import { isPaused } from '../../core/schedule/state.ts'
@@ -12,6 +12,7 @@ import { endHints } from './hint-row.ts'
 import { writePassed } from './ledger.ts'
 import { lockNamedSchedule, saveSchedules } from './schedule-row.ts'
 import type { DeleteOptions } from './schedule-steps.ts'
+import { callSteered } from './steer-others.ts'
 
 /**
  * Marks a schedule as deleted; its name is free at once. Its runs that are not leased end. Leased ones finish or, on request, are
@@ -29,7 +30,7 @@ export function* deleteSchedule(
   const outcome = isPaused(found, now) ? 'paused' : 'schedule-deleted'
   const { row, entries } = passedBy(withExpirySeen(found, { now, lastRunId: null }), { by: now, now, outcome })
   yield* writePassed(now, row, entries)
-  yield* endHints(hintKinds.map((kind) => ({ scheduleId: row.id, kind, at: now, by: 'cleared' })))
+  yield* endHints(endsOf(row.id, everyHint(row.hints), now, 'cleared'))
   const deleted = { ...unplanned(row), hints: {}, wakeAt: null, deletedAt: now }
   yield* saveSchedules([deleted])
   yield* cancelRuns(context, now, deleted, { reason: 'schedule-deleted', leased: cancelLeased })
@@ -37,6 +38,7 @@ export function* deleteSchedule(
   if (actor !== undefined) {
     yield* writeAudit(context, { actor, verb: 'schedule.delete', subject: `schedule ${name}` }, now)
   }
+  yield* callSteered(context, { id: found.id, name, how: 'deleted', cancelLeased, actor })
   return 'deleted'
 }
 deleteSchedule.rehearses = true as const

@@ -1,10 +1,14 @@
 import { beforePause } from '../../core/schedule/before-pause.ts'
-import { expiredKinds, without } from '../../core/schedule/hints.ts'
+import { type Author, isPerson } from '../../core/schedule/hint-author.ts'
+import type { Clamped, Refusal, Wanted } from '../../core/schedule/hint-bounds.ts'
+import { endsOf, expiredHints, withoutHints } from '../../core/schedule/hints.ts'
 import { planned } from '../../core/schedule/next-plan.ts'
 import { passedBy } from '../../core/schedule/passed-by.ts'
 import { isPaused, lastRunId } from '../../core/schedule/state.ts'
+import { pausesAbove, pausesOf, withoutPauses, withoutPausesOf, withPauseOf } from '../../core/schedule/steering.ts'
+import { authorOf } from '../audit/actor.ts'
 import { writeAudit } from '../audit/write-audit.ts'
-import { checkInstant, checkText, invalid } from '../check.ts'
+import { checkInstant, checkText } from '../check.ts'
 import type { Actor } from '../port.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
 import { clockNow, type Step } from '../statement.ts'
@@ -15,12 +19,11 @@ import { holdRuns, releaseRuns } from './hold-runs.ts'
 import { writePassed } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
 import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
+import { refusalError } from './set-hint.ts'
+import { callSteered } from './steer-others.ts'
+import { boundsOf, type Refused, withEpoch } from './steer-schedule.ts'
 
-/**
- * Pauses a schedule until an instant, or until it is resumed. From this commit on none of its runs starts; leased runs finish.
- *
- * Both kinds can exist together: a pause with an end, which a planner may set, must not end one that a person set without.
- */
+/** Pauses a schedule until an instant, or until it is resumed. From this commit on none of its runs starts; leased runs finish. */
 export function* pauseSchedule(
   context: StoreContext,
   name: string,
@@ -31,19 +34,60 @@ export function* pauseSchedule(
   const found = yield* lockNamedSchedule(context, name)
   if (found === null) return 'not-found'
   const now = yield* clockNow()
-  if (until !== undefined && until <= now) throw invalid('until', `is ${until}`, `after now, which is ${now}`)
-  const awake = yield* broughtToNow(found, now)
-  const paused =
-    until === undefined
-      ? { ...awake, disabledAt: now, disabledReason: reason }
-      : { ...awake, pausedUntil: until, pausedReason: reason }
-  yield* holdRuns(paused)
-  yield* saveSchedules([planned(paused, { now, lastRunId: null })])
+  const written = yield* writePause(found, {
+    ...(until !== undefined && { until }),
+    reason,
+    author: authorOf(actor),
+    now,
+  })
+  if (written.answer === 'refused') throw refusalError(written.refusal)
   if (actor !== undefined) {
-    const detail = { reason, ...(until !== undefined && { until }) }
+    const detail = { reason, ...(written.until !== null && { until: written.until }) }
     yield* writeAudit(context, { actor, verb: 'schedule.pause', subject: `schedule ${name}`, detail }, now)
   }
+  yield* callSteered(context, { id: found.id, name, how: 'paused', until: written.until ?? undefined, actor })
   return 'paused'
+}
+
+export interface PauseWish {
+  /** Absent: until it is resumed. */
+  readonly until?: number
+  readonly reason: string
+  readonly author: Author
+  readonly now: number
+}
+
+export interface PauseWritten {
+  readonly answer: 'paused'
+  /** The schedule after it, as stored. */
+  readonly row: ScheduleRow
+  /** When this pause ends; `null`: when it is resumed. Another may last longer. */
+  readonly until: number | null
+  readonly clamped: Clamped | null
+}
+
+/**
+ * Pauses a locked schedule within the bounds of its author. It never throws for what an author may not do.
+ *
+ * Each rank has its own pause, and the latest end counts: a short pause of a planner must not end a long one of a person, nor one
+ * without end.
+ */
+export function* writePause(
+  found: ScheduleRow,
+  { until, reason, author, now }: PauseWish,
+): Step<PauseWritten | Refused> {
+  const bounds = boundsOf(found, { by: author.kind, wanted: { kind: 'pause', until }, now })
+  if (bounds.answer === 'refused') return bounds
+  const end = (bounds.wanted as Extract<Wanted, { kind: 'pause' }>).until
+  const awake = yield* broughtToNow({ ...withEpoch(found, author), steering: bounds.steering }, now)
+  const paused =
+    end === undefined
+      ? { ...awake, disabledAt: now, disabledReason: reason }
+      : withPauseOf(awake, { by: author.kind, author: author.name, until: end, reason })
+  const row = planned(paused, { now, lastRunId: null })
+  yield* holdRuns(paused)
+  yield* saveSchedules([row])
+  return { answer: 'paused', row, until: end ?? null, clamped: bounds.clamped }
 }
 
 /** The schedule with everything up to now recorded, as a worker would have done. */
@@ -56,7 +100,10 @@ function* broughtToNow(found: ScheduleRow, now: number): Step<ScheduleRow> {
   return row
 }
 
-/** Ends every pause of a schedule, at once. Occurrences that passed meanwhile end in the ledger and do not fire. */
+/**
+ * Ends the pauses of a schedule that the caller may end, at once: a person all of them. Occurrences that passed meanwhile end in the
+ * ledger and do not fire.
+ */
 export function* resumeSchedule(
   context: StoreContext,
   name: string,
@@ -66,33 +113,48 @@ export function* resumeSchedule(
   if (found === null) return 'not-found'
   if (found.disabledAt === null && found.pausedUntil === null) return 'was-not-paused'
   const now = yield* clockNow()
-  if (isPaused(found, now)) yield* endPause(found, now)
-  // The pause ended by itself since a worker last fired, and later occurrences were not paused.
-  else yield* fireSchedules(context, now, [found])
+  const ended = yield* endPausesOf(context, found, { author: authorOf(actor), now })
+  if (ended.answer === 'refused') throw refusalError(ended.refusal)
   if (actor !== undefined) {
     yield* writeAudit(context, { actor, verb: 'schedule.resume', subject: `schedule ${name}` }, now)
   }
+  yield* callSteered(context, { id: found.id, name, how: 'resumed', actor })
   return 'resumed'
+}
+
+/** Ends the pauses of a locked schedule that are of an author's rank or of a lower one; a person also ends one without end. */
+export function* endPausesOf(
+  context: StoreContext,
+  found: ScheduleRow,
+  { author, now }: { readonly author: Author; readonly now: number },
+): Step<{ readonly answer: 'resumed' } | Refused> {
+  const isEnder = isPerson(author.kind)
+  const above = pausesAbove(found, author).filter(({ until }) => until > now)
+  const isKept = !isEnder && (found.disabledAt !== null || above.length > 0)
+  if (isKept && above.length === pausesOf(found).length) return { answer: 'refused', refusal: notTheirs }
+  const row = withEpoch(found, author)
+  // A pause that ended by itself since a worker last fired: later occurrences were not paused.
+  if (!isPaused(found, now)) yield* fireSchedules(context, now, [row])
+  else if (isKept) yield* saveSchedules([planned(withoutPausesOf(row, author), { now, lastRunId: null })])
+  else yield* endPause(row, now)
+  return { answer: 'resumed' }
+}
+
+const notTheirs: Refusal = {
+  code: 'not-allowed',
+  field: 'author',
+  problem: 'may not end a pause of a higher rank',
+  expected: 'a resume by a person, or by the author of the pause',
 }
 
 function* endPause(found: ScheduleRow, now: number): Step<void> {
   const { row, entries } = passedBy(found, { by: now, now, outcome: 'paused' })
   yield* writePassed(now, row, entries)
-  const expired = expiredKinds(row.hints, now)
-  yield* endHints(expired.map((kind) => ({ scheduleId: row.id, kind, at: now, by: 'expired' })))
-  const resumed = withoutPause({ ...row, hints: without(row.hints, expired) })
-  const live = (yield* liveRunsOf([row.id])).get(row.id) ?? []
+  const expired = expiredHints(row.hints, now)
+  yield* endHints(endsOf(row.id, expired, now, 'expired'))
+  const hints = withoutHints(row.hints, expired, now)
+  const resumed = { ...withoutPauses(row), hints, disabledAt: null, disabledReason: null, nextDecision: null }
+  const live = (yield* liveRunsOf([resumed.id])).get(resumed.id) ?? []
   yield* saveSchedules([planned(resumed, { now, lastRunId: lastRunId(resumed, live) })])
   yield* releaseRuns(now, resumed)
-}
-
-function withoutPause(row: ScheduleRow): ScheduleRow {
-  return {
-    ...row,
-    disabledAt: null,
-    disabledReason: null,
-    pausedUntil: null,
-    pausedReason: null,
-    nextDecision: null,
-  }
 }

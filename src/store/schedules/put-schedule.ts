@@ -7,6 +7,7 @@ import { passedBy } from '../../core/schedule/passed-by.ts'
 import { refuseUnseen } from '../../core/schedule/refuse-unseen.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import { freshState, isPaused, lastRunId } from '../../core/schedule/state.ts'
+import { authorOf } from '../audit/actor.ts'
 import { writeAudit } from '../audit/write-audit.ts'
 import { calendarsOf } from '../calendars/use-calendars.ts'
 import {
@@ -31,20 +32,22 @@ import type { StoreContext } from '../store-context.ts'
 import { tables } from '../tables.ts'
 import { fireSchedules } from './fire-due.ts'
 import { freesName } from './free-name.ts'
+import { windowFor } from './hint-window.ts'
 import { writePassed } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
 import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
+import { withEpoch } from './steer-schedule.ts'
 
 const insertSchedule = both(
   'schedule insert',
   `insert into belfry.schedule
-    (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at, timed_at, created_at, updated_at, calendars)
-    values ($1, $2, $3, $4, 1, $5, '{}', $6, $7, $6, $6, $6, $8)
+    (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at, timed_at, created_at, updated_at, calendars, group_name)
+    values ($1, $2, $3, $4, 1, $5, '{}', $6, $7, $6, $6, $6, $8, $9)
     on conflict (ns, name) where deleted_at is null do nothing returning id`,
 )
 const updateSpec = both(
   'schedule update spec',
-  'update belfry.schedule set spec = $2, version = $3, queue_id = $4, timed_at = $5, updated_at = $6, calendars = $7 where id = $1',
+  'update belfry.schedule set spec = $2, version = $3, queue_id = $4, timed_at = $5, updated_at = $6, calendars = $7, group_name = $8 where id = $1',
 )
 const insertVersion = both('schedule insert version', tables.schedule_version.insertOne())
 
@@ -111,10 +114,21 @@ function* create(put: Put): Step<PutAnswer | null> {
   const [id] = (yield* freshIds(1)) as [number]
   const gridAnchorAt = spec.startAt ?? now
   const text = JSON.stringify(spec)
-  const inserting = [id, context.ns, spec.name, text, queue.id, now, gridAnchorAt, textOf(calendars)] as const
+  const inserting = [
+    id,
+    context.ns,
+    spec.name,
+    text,
+    queue.id,
+    now,
+    gridAnchorAt,
+    textOf(calendars),
+    groupIn(spec),
+  ] as const
   if ((yield* one(insertSchedule, ...inserting)) === undefined) return null
   const settings = yield* settingsNow(context)
-  const row = planned({ ...freshRow(put, id, queue.id), calendars, settings }, { now, lastRunId: null })
+  const window = yield* windowFor(context, spec)
+  const row = planned({ ...freshRow(put, id, queue.id), calendars, window, settings }, { now, lastRunId: null })
   refuseNever(row)
   yield* saveSchedules([row])
   yield* record(put, row, 'schedule.create', undefined)
@@ -156,9 +170,18 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   const version = found.version + 1
   const calendars = yield* calendarsOf(context, spec, queue)
   const finished = isRetimed || isOtherField(found, spec) ? null : found.finished
-  const written = { spec, version, calendars, queueId: queue.id, updatedAt: now, finished }
-  const edited = { ...reanchored(settled, spec, changed, now), ...written }
-  const updating = [JSON.stringify(spec), version, queue.id, edited.timedAt, now, textOf(calendars)] as const
+  const window = yield* windowFor(context, spec)
+  const written = { spec, version, calendars, window, queueId: queue.id, updatedAt: now, finished }
+  const edited = withEpoch({ ...reanchored(settled, spec, changed, now), ...written }, authorOf(options.actor))
+  const updating = [
+    JSON.stringify(spec),
+    version,
+    queue.id,
+    edited.timedAt,
+    now,
+    textOf(calendars),
+    groupIn(spec),
+  ] as const
   yield* one(updateSpec, found.id, ...updating)
   const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
   const row = planned(edited, { now, lastRunId: lastRunId(edited, live) })
@@ -177,6 +200,11 @@ function isOtherField({ spec: before, finished }: ScheduleRow, after: ScheduleSp
 
 function textOf(calendars: ScheduleRow['calendars']): string | null {
   return calendars === null ? null : JSON.stringify(calendars)
+}
+
+/** The group that the schedule names; the part that knows groups has checked it. */
+function groupIn({ group = null }: { readonly group?: string | null | undefined }): string | null {
+  return group
 }
 
 /** A schedule none of whose instants is in the open hours of its calendars would seem to work, and never run. */

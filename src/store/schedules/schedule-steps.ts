@@ -1,5 +1,9 @@
+import type { AuthorKind } from '../../core/schedule/hint-author.ts'
+import type { Clamped } from '../../core/schedule/hint-bounds.ts'
 import type { Actor } from '../audit/actor.ts'
+import type { RunSource } from '../port.ts'
 import type { ScheduleView } from '../views.ts'
+import type { HintWish } from './steer-schedule.ts'
 
 export interface PutOptions {
   /** `create` refuses a name that has another spec; `put` creates or updates. */
@@ -23,6 +27,17 @@ export interface DeleteOptions {
   readonly source?: string
 }
 
+/** What a caller did to a schedule, for parts whose schedules follow it. */
+export interface Steered {
+  readonly id: number
+  readonly name: string
+  readonly how: 'paused' | 'resumed' | 'deleted'
+  /** When the pause ends by itself. */
+  readonly until?: number | undefined
+  readonly cancelLeased?: boolean
+  readonly actor?: Actor | undefined
+}
+
 export interface PutAnswer {
   readonly answer: 'created' | 'updated' | 'unchanged' | 'exists' | 'version-differs'
   readonly schedule: ScheduleView
@@ -31,15 +46,20 @@ export interface PutAnswer {
   readonly queueCreated?: true
 }
 
-export type NewHint = {
-  readonly expiresAt: number
-  readonly reason: string
-  readonly author: string
-} & ({ readonly kind: 'interval'; readonly ms: number } | { readonly kind: 'oneshot'; readonly at: number })
+/** A hint of a caller, whose kind follows from its door and token. Absent: a person. */
+export type NewHint = HintWish & { readonly author: string; readonly by?: AuthorKind | undefined }
 
 export type HintAnswer =
   /** Without an instant the next run waits for the end of the named run, or there is none. */
-  | { readonly answer: 'set'; readonly nextRunAt: number | null; readonly waitsFor: string | null }
+  | {
+      readonly answer: 'set'
+      readonly nextRunAt: number | null
+      readonly waitsFor: string | null
+      /** What a bound moved. */
+      readonly clamped?: Clamped
+      /** The author of the hint that outranks it: it waits until that has ended. */
+      readonly outrankedBy?: AuthorKind
+    }
   | { readonly answer: 'not-found' }
 
 export type RunNowAnswer =
@@ -59,6 +79,7 @@ export interface Fired {
     readonly id: string
     readonly schedule: string
     readonly occurrenceAt: number
+    readonly source: RunSource
     /** It is parked until a person decides about it. */
     readonly isAsked?: true
   }[]

@@ -222,16 +222,23 @@ describe('a hint', () => {
       nextRunAt: startAt + 300_000,
       waitsFor: null,
     })
-    await schedules.hint('report', { at: '2026-01-05T09:02Z', reason: 'soon', ttl: '10m', author: 'planner' })
+    await schedules.hint('report', { at: '2026-01-05T09:02Z', reason: 'soon', ttl: '10m' })
     expect(await schedules.hints('report')).toMatchObject([
-      { kind: 'oneshot', value: startAt + 120_000, expiresAt: startAt + 600_000, author: 'planner', reason: 'soon' },
+      {
+        kind: 'oneshot',
+        value: startAt + 120_000,
+        expiresAt: startAt + 600_000,
+        author: 'tester',
+        by: 'person',
+        reason: 'soon',
+      },
       { kind: 'interval', value: 300_000, expiresAt: startAt + 3_600_000, author: 'tester' },
     ])
     await schedules.hint('report', { at: '2026-01-05T09:03Z', reason: 'later' })
     expect((await schedules.get('report')).hints.oneshot?.expiresAt).toBe(startAt + 1_800_000)
     expect(await schedules.clearHints('report', { kinds: ['oneshot'] })).toEqual({ cleared: ['oneshot'] })
     expect((await schedules.get('report')).hints).toMatchObject({ interval: { ms: 300_000 } })
-    expect(await schedules.clearHints('report')).toEqual({ cleared: ['interval', 'oneshot'] })
+    expect(await schedules.clearHints('report')).toEqual({ cleared: ['interval'] })
     expect((await schedules.get('report')).hints).toEqual({})
   })
 

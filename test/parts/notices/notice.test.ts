@@ -109,15 +109,7 @@ describe('what is said', () => {
 describe('a wish to be told', () => {
   it('is a target of one kind, and nothing that lives and dies with one program', () => {
     expect(notifyProblems({ onFailure: http(''), onPark: { command: ['page'] }, onRecover: undefined })).toEqual([])
-    for (const bad of [
-      null,
-      'https://example.org',
-      [],
-      {},
-      { handler: 'h' },
-      { inbox: {}, lane: 'mine' },
-      { http: {}, command: [] },
-    ]) {
+    for (const bad of [null, 'https://example.org', [], {}, { handler: 'h' }, { http: {}, command: [] }]) {
       expect(notifyProblems({ onFailure: bad }), JSON.stringify(bad)).toMatchObject([{ field: 'onFailure' }])
     }
     expect(notifyProblems({ onSuccess: http('') })).toMatchObject([{ field: 'onSuccess' }])

@@ -6,7 +6,7 @@ import { isLoopback } from '../../../operations/input/listen-address.ts'
 import { type Problem, quoted, refuse } from '../../../operations/input/refuse-input.ts'
 import { type AnyOperation, commandOf } from '../../../operations/operation.ts'
 import { targetOf } from '../../../operations/target/target-input.ts'
-import { tokenPartsOf } from '../../../operations/token/token-secret.ts'
+import { isTokenText } from '../../../operations/token/token-secret.ts'
 import { fields } from '../../../table.ts'
 import { tokenFileAround, tokenFilesIn, tokenIn } from '../../http/token-file.ts'
 import { Texts } from '../parse/read-value.ts'
@@ -86,7 +86,7 @@ interface FoundToken {
 /** The token for a server. There is no flag for it: command lines are visible to every user of the machine. */
 function tokenFor({ url }: NamedServer, path: string | undefined, world: Pick<World, 'env' | 'stdin' | 'folder'>) {
   const found = path === undefined ? tokenAround(url, world) : tokenInFile(path, world)
-  if (tokenPartsOf(found.token) !== null) return found
+  if (isTokenText(found.token)) return found
   throw new BelfryError('unauthenticated', `${found.from} does not contain a token.`, { hint: howToShowOne })
 }
 

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { cron } from '../../../core/cron/cron.ts'
 import { CronError } from '../../../core/cron/cron-error.ts'
 import { resolveZone } from '../../../core/cron/zone-name.ts'
 import { CalendarError } from '../../../core/opening/calendar-error.ts'
 import { parseClosedHours } from '../../../core/opening/closed-hours.ts'
 import { parseDate } from '../../../core/opening/dates.ts'
 import { type IcalClosings, icalClosings } from '../../../core/opening/ical.ts'
+import { minutesProblems } from '../../../core/opening/open-minutes.ts'
 import { type OpeningHours, opening } from '../../../core/opening/opening.ts'
 import { parseHours } from '../../../core/opening/weekly-hours.ts'
 import { newName } from '../../../operations/fields/basic-fields.ts'
@@ -77,7 +77,7 @@ export function readHours(
   const problems: Problem[] = [
     ...zoneProblems(given.zone),
     ...entryProblems('open', open, parseHours),
-    ...cronProblems(minutes),
+    ...minutesProblems('cron', minutes),
     ...entryProblems('openDates', openDates, parseDate),
     ...entryProblems('closedDates', given.closedDates, parseDate),
     ...entryProblems('closedHours', given.closedHours, parseClosedHours),
@@ -121,19 +121,6 @@ function entryProblems(field: string, texts: readonly string[] = [], parse: (tex
       return [{ field: texts.length === 1 ? field : `${field}[${index}]`, problem, expected: error.expected }]
     }
   })
-}
-
-function cronProblems(expression: string | undefined): Problem[] {
-  if (expression === undefined) return []
-  try {
-    const fields = expression.trim().split(/\s+/).length
-    if (cron(expression, 'UTC') && fields <= 5) return []
-    return [{ field: 'cron', problem: `has ${fields} fields`, expected: 'five fields: its minutes are open' }]
-  } catch (error) {
-    if (!(error instanceof CronError)) throw error
-    const problem = `is wrong at character ${error.position + 1}: ${error.reason}`
-    return [{ field: 'cron', problem, expected: error.expected }]
-  }
 }
 
 function zoneProblems(zone: string | undefined): Problem[] {

@@ -21,6 +21,9 @@ declare module '../../../operations/target/target-input.ts' {
   interface PartTargets {
     readonly inbox: InboxTarget
   }
+  interface PartReceivers {
+    readonly inbox: { readonly inbox: Omit<InboxTarget['inbox'], 'prompt'> }
+  }
 }
 
 /** Both are lanes, whose names have at most 500 characters with their prefix. */
@@ -42,6 +45,29 @@ const form = z.strictObject({
     })
     .describe('A message for a session of an agent.'),
 })
+
+/** A receiver of notifications has no prompt of its own: what is told is data, and the same for all. */
+const messageForm = z.strictObject({
+  inbox: form.shape.inbox.omit({ prompt: true }).describe('A session of an agent, which gets it as a message.'),
+})
+const noticePrompt = 'A notification of Belfry. Take note of it, and tell the user what matters in it.'
+
+function noticeProblems(target: Target): TargetProblem[] {
+  const { inbox } = target
+  if (isRecord(inbox) && inbox.prompt !== undefined && inbox.prompt !== noticePrompt) {
+    return [problemAt('inbox.prompt', 'is given for notifications', 'session or project only')]
+  }
+  return inboxProblems(withNoticePrompt(target))
+}
+
+function withNoticePrompt(target: Target): Target {
+  return isRecord(target.inbox) ? { ...target, inbox: { ...target.inbox, prompt: noticePrompt } } : target
+}
+
+/** The receiver of notifications that is a session, or the next of a project that asks. */
+export function noticeFor(whom: Pick<InboxTarget['inbox'], 'session' | 'project'>): Target {
+  return { inbox: { ...whom, prompt: noticePrompt }, lane: laneOf(whom) }
+}
 
 /** The lanes of the messages that a session takes. */
 export function lanesOf({ session, project }: { readonly session: string; readonly project: string | null }): string[] {
@@ -80,7 +106,7 @@ export const inboxKind: TargetKind = {
     },
     { flag: '--message', value: '<text>', field: 'inbox.prompt', says: 'What the session is to do.' },
   ],
-  message: 'is a session, which takes prompts and no notifications',
+  message: { form: messageForm, problems: noticeProblems, resolved: withNoticePrompt },
   serving: (name) => `Ask for it in that session: \`belfry inbox next ${nextFlags(name)}\`.`,
 }
 

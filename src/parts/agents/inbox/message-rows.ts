@@ -14,6 +14,10 @@ const findSessions = both(
     ${join.left('lease l', 'l.run_id = s.run_id and l.fence = s.fence')}
     where s.ns = $1 and s.live_until > $2 and s.id > $3 order by s.id limit $4`,
 )
+const findProjects = both(
+  'inbox find live projects',
+  'select distinct project from belfry.agent_session where ns = $1 and live_until > $2 and project is not null',
+)
 const sweepRows = both(
   'inbox sweep sessions',
   `delete from belfry.agent_session where (ns, id) in (
@@ -67,6 +71,12 @@ export function* liveSessions(
     liveUntil,
     holds: held === null ? null : formatId('run', held),
   }))
+}
+
+/** The projects that have a live session. */
+export function* liveProjects({ ns }: StoreContext): Step<Set<string>> {
+  const rows = yield* all<{ project: string }>(findProjects, ns, yield* clockNow())
+  return new Set(rows.map(({ project }) => project))
 }
 
 const sessionsKeptMs = 7 * 86_400_000

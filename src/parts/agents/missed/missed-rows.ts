@@ -4,6 +4,8 @@ import type { Target } from '../../../core/target.ts'
 import { missedReason } from '../../../store/runs/ready-aside.ts'
 import { all, both, type Row, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
+import type { AgentTarget } from '../agent-target.ts'
+import type { InboxTarget } from '../inbox/kind.ts'
 
 /** A missed one-shot whose run waits for the decision of a person. */
 export interface MissedRun {
@@ -42,4 +44,10 @@ export function* missedOf(
   const rows =
     scheduleId === undefined ? yield* all(listed, ns, after, rowsMax) : yield* all(ofSchedule, ns, scheduleId)
   return rows.map(missedRunOf)
+}
+
+/** The prompt that a missed run hands over. */
+export function promptOf(target: Target | null): string {
+  const { agent, inbox } = (target ?? {}) as unknown as Partial<AgentTarget & InboxTarget>
+  return agent?.prompt ?? inbox?.prompt ?? `The prompt in ${agent?.promptFile}.`
 }

@@ -11,7 +11,7 @@ import type { Sheet } from '../../../operations/show.ts'
 import { clockNow } from '../../../store/statement.ts'
 import type { AgentTarget } from '../agent-target.ts'
 import { decideMissed } from './decide-missed.ts'
-import { type MissedRun, missedOf } from './missed-rows.ts'
+import { type MissedRun, missedOf, promptOf } from './missed-rows.ts'
 
 /** A missed prompt as doors show it. */
 export interface Missed {
@@ -48,11 +48,6 @@ function idOf({ spec, name }: MissedRun): string {
   return spec.task?.id ?? name
 }
 
-function promptOf({ target }: MissedRun): string {
-  const { prompt, promptFile } = (target as unknown as AgentTarget | null)?.agent ?? { prompt: JSON.stringify(target) }
-  return prompt ?? `The prompt in ${promptFile}.`
-}
-
 function answerOf(missed: MissedRun): Missed {
   const { name, run, plannedAt, spec, target } = missed
   const { agent } = target as unknown as Partial<AgentTarget>
@@ -61,7 +56,7 @@ function answerOf(missed: MissedRun): Missed {
     name,
     run,
     agent: agent?.profile ?? 'a worker',
-    prompt: fence(promptOf(missed)),
+    prompt: fence(promptOf(target)),
     plannedAt,
     author: spec.task?.author ?? '',
     project: spec.task?.project ?? '',
@@ -88,7 +83,7 @@ const list = operation({
   examples: [{}],
   async run({ store }) {
     const found = await store.look(missedOf, {})
-    const asked = found.map((each) => ({ ...answerOf(each), prompt: promptOf(each) }))
+    const asked = found.map((each) => ({ ...answerOf(each), prompt: promptOf(each.target) }))
     const question = missedQuestion({ now: await store.look(clockNow), missed: asked })
     return { question, missed: found.map(answerOf) }
   },

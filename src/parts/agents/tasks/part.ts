@@ -2,18 +2,21 @@ import type { Part } from '../../../part.ts'
 import { missedCheck } from '../missed/missed-check.ts'
 import { missedOperations } from '../missed/missed-verbs.ts'
 import { taskTables } from './0028-tasks.ts'
-import { refuseDurable } from './put-task.ts'
+import { toldTasks } from './0035-told-tasks.ts'
+import { taskWritten } from './put-task.ts'
 import { tasksPolicy, tasksQueue } from './task-input.ts'
 import { sweepTasks } from './task-rows.ts'
 import { taskOperations } from './task-verbs.ts'
 import { tasksSection } from './tasks-section.ts'
+import { tellDuty } from './tell-tasks.ts'
 
 /** Tasks: prompts for agents with a timing, and the question about those that were missed. */
 export const tasks = {
   name: 'tasks',
-  migrations: [taskTables],
+  migrations: [taskTables, toldTasks],
   queues: { [tasksQueue]: tasksPolicy },
-  written: refuseDurable,
+  written: taskWritten,
+  duties: [tellDuty],
   sweeps: [sweepTasks],
   nouns: {
     task: {

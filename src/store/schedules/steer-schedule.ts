@@ -1,0 +1,182 @@
+import type { Hints, RankedHint } from '../../core/schedule/governor.ts'
+import { type Author, type AuthorKind, isPerson, rankOf } from '../../core/schedule/hint-author.ts'
+import { type Clamped, hintBounds, type Refusal, type Wanted } from '../../core/schedule/hint-bounds.ts'
+import {
+  endsOf,
+  everyHint,
+  type HintKind,
+  isIntervalOver,
+  isSameSlot,
+  withHint,
+  withoutHints,
+} from '../../core/schedule/hints.ts'
+import { beforeOneshot, planned } from '../../core/schedule/next-plan.ts'
+import { isPaused, lastRunId } from '../../core/schedule/state.ts'
+import { isWorkable } from '../../core/schedule/workable.ts'
+import { both, freshIds, one, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { tables } from '../tables.ts'
+import { fireSchedules } from './fire-due.ts'
+import { endHints } from './hint-row.ts'
+import { liveRunsOf } from './live-run.ts'
+import { type ScheduleRow, saveSchedules } from './schedule-row.ts'
+
+const insertHint = both('hint insert', tables.hint.insertOne())
+
+/** A hint as an author wants it; its time to live begins when it is written. */
+export type HintWish = { readonly reason: string } & (
+  | { readonly expiresAt: number; readonly ttlMs?: undefined }
+  | { readonly ttlMs: number; readonly expiresAt?: undefined }
+) &
+  ({ readonly kind: 'interval'; readonly ms: number } | { readonly kind: 'oneshot'; readonly at: number })
+
+export interface Refused {
+  readonly answer: 'refused'
+  readonly refusal: Refusal
+}
+
+export interface HintWritten {
+  readonly answer: 'written'
+  /** The schedule after it, as stored. */
+  readonly row: ScheduleRow
+  /** What a bound moved. */
+  readonly clamped: Clamped | null
+  /** The author of the hint that outranks it, if one does: it waits until that has ended. */
+  readonly outrankedBy: AuthorKind | null
+}
+
+/**
+ * Writes a hint on a locked schedule within the bounds of its author, and asks the governor at once. It replaces the hint of its kind
+ * and rank. It never throws for what an author may not do.
+ */
+export function* writeHint(
+  context: StoreContext,
+  locked: ScheduleRow,
+  { wish, author, now }: { readonly wish: HintWish; readonly author: Author; readonly now: number },
+): Step<HintWritten | Refused> {
+  const expiresAt = wish.expiresAt ?? now + wish.ttlMs
+  const asked =
+    wish.kind === 'interval' ? { kind: wish.kind, ms: wish.ms, expiresAt } : { kind: wish.kind, at: wish.at, expiresAt }
+  const bounds = boundsOf(locked, { by: author.kind, wanted: asked, now })
+  if (bounds.answer === 'refused') return bounds
+  const { wanted, clamped, steering } = bounds
+  const hint = wanted as Extract<Wanted, { kind: HintKind }>
+  const row = yield* placeHint(context, { ...locked, steering }, { hint, reason: wish.reason, author, now })
+  const above = row.hints[hint.kind]?.by ?? 'person'
+  return { answer: 'written', row, clamped, outrankedBy: rankOf(above) < rankOf(author.kind) ? above : null }
+}
+
+interface Placed {
+  readonly hint: Extract<Wanted, { kind: HintKind }>
+  readonly reason: string
+  readonly author: Author
+  readonly now: number
+}
+
+/** Writes a hint, whatever the bounds of its author are: `writeHint` has judged them. */
+export function* placeHint(
+  context: StoreContext,
+  locked: ScheduleRow,
+  { hint, reason, author, now }: Placed,
+): Step<ScheduleRow> {
+  const ranked: RankedHint = isPerson(author.kind) ? hint : { ...hint, by: author.kind }
+  const gone = everyHint(locked.hints).filter((other) => isSameSlot(other, ranked))
+  const found = yield* withPastSettled(context, now, locked, gone)
+  yield* endHints(endsOf(found.id, [ranked], now, 'replaced'))
+  const [id] = (yield* freshIds(1)) as [number]
+  const { kind, expiresAt } = hint
+  const value = hint.kind === 'interval' ? hint.ms : hint.at
+  const given = { id, ns: found.ns, scheduleId: found.id, kind, value, expiresAt, reason, createdAt: now }
+  const by = { author: author.name, by: author.kind }
+  yield* one(insertHint, ...tables.hint.tuple({ ...given, ...by, endedAt: null, endedBy: null }))
+  return yield* askAgain(withEpoch(found, author), withHint(found.hints, ranked, now), now)
+}
+
+export interface HintsCleared {
+  readonly answer: 'cleared'
+  readonly row: ScheduleRow
+  readonly cleared: readonly HintKind[]
+  /** The authors of hints that are above this one, and stay. */
+  readonly kept: readonly AuthorKind[]
+}
+
+/** Removes the hints of an author's rank and of lower ones; the schedule goes on as if they had never been given. */
+export function* clearHintsOf(
+  context: StoreContext,
+  locked: ScheduleRow,
+  { kinds, author, now }: { readonly kinds: readonly HintKind[]; readonly author: Author; readonly now: number },
+): Step<HintsCleared | Refused> {
+  const all = everyHint(locked.hints).filter(({ kind }) => kinds.includes(kind))
+  const gone = all.filter(({ by }) => rankOf(by) >= rankOf(author.kind))
+  const kept = all.filter((hint) => !gone.includes(hint)).map(({ by = 'person' }) => by)
+  const cleared = kinds.filter((kind) => gone.some((hint) => hint.kind === kind))
+  if (gone.length === 0) return { answer: 'cleared', row: locked, cleared, kept }
+  const bounds = boundsOf(locked, { by: author.kind, wanted: { kind: 'clear' }, now })
+  if (bounds.answer === 'refused') return bounds
+  const found = yield* withPastSettled(context, now, { ...locked, steering: bounds.steering }, gone)
+  yield* endHints(endsOf(found.id, gone, now, 'cleared'))
+  const left = withoutHints(found.hints, gone, now)
+  const row = yield* askAgain(withoutPlan(withEpoch(found, author), left), left, now)
+  return { answer: 'cleared', row, cleared, kept }
+}
+
+/** What an author may do to a locked schedule. */
+export function boundsOf(
+  { spec, anchorAt, lastEndAt, steering }: ScheduleRow,
+  { by, wanted, now }: { readonly by: AuthorKind; readonly wanted: Wanted; readonly now: number },
+): ReturnType<typeof hintBounds> {
+  if (!isPerson(by) && !isWorkable(spec)) {
+    const problem = 'is of a schedule whose time zone this machine does not know'
+    return {
+      answer: 'refused',
+      refusal: { code: 'not-allowed', field: 'kind', problem, expected: 'a known time zone' },
+    }
+  }
+  return hintBounds({ now, by, wanted, schedule: spec, state: { anchorAt, lastEndAt, steering } })
+}
+
+/** What a person does supersedes what was decided before it. */
+export function withEpoch(row: ScheduleRow, { kind }: Pick<Author, 'kind'>): ScheduleRow {
+  return isPerson(kind) ? { ...row, hintEpoch: row.hintEpoch + 1 } : row
+}
+
+/**
+ * A pause or an interval hint that ended before any worker acted on it is applied first: calendar instants since then get an end,
+ * and the new hint does not reach back. A one-shot that is removed, as one of `gone`, does not fire on the way.
+ */
+function* withPastSettled(
+  context: StoreContext,
+  now: number,
+  row: ScheduleRow,
+  gone: readonly RankedHint[],
+): Step<ScheduleRow> {
+  if (isPaused(row, now)) return row
+  const isPauseOver = row.pausedUntil !== null
+  if (!isPauseOver && !isIntervalOver(row.hints, now)) return row
+  const taken = isPauseOver ? gone.filter(({ kind }) => kind === 'oneshot') : []
+  const asked = { ...row, hints: withoutHints(row.hints, taken, now) }
+  return (yield* fireSchedules(context, now, [asked])).after.get(row.id) ?? row
+}
+
+function* askAgain(found: ScheduleRow, hints: Hints, now: number): Step<ScheduleRow> {
+  const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
+  const row = { ...found, hints }
+  const after = planned(row, { now: asOf(row, now), lastRunId: lastRunId(row, live) })
+  yield* saveSchedules([after])
+  return after
+}
+
+/** A removed one-shot does not fire, even if its instant has passed. While an end is awaited no instant is nominal. */
+function asOf(row: ScheduleRow, now: number): number {
+  const { timing } = row.spec
+  const isDelay = row.hints.interval !== undefined || (timing.everyMs !== undefined && timing.from !== 'start')
+  return row.hints.oneshot !== undefined || isDelay ? now : beforeOneshot(row, now)
+}
+
+/** The row without the plan of a hint that was removed while a lower one takes its place. */
+function withoutPlan(row: ScheduleRow, left: Hints): ScheduleRow {
+  const { nextDecision, hints } = row
+  const kind = nextDecision?.winner === 'interval-hint' ? 'interval' : 'oneshot'
+  const isOther = left[kind] !== undefined && left[kind]?.expiresAt !== hints[kind]?.expiresAt
+  return nextDecision?.winner !== 'baseline' && isOther ? { ...row, nextRunAt: null, nextDueAt: null } : row
+}
