@@ -32,6 +32,16 @@ const schedules: Stage = async ({ context }) => {
   return {}
 }
 
+const failing: Stage = async (desk) => {
+  await schedules(desk)
+  desk.clock.advance(60_000)
+  await desk.store.fireDue({ limit: 10 })
+  const outcome = { kind: 'failed', reason: 'broken', retryable: false } as const
+  const ends = (await desk.lease()).map(({ runId, fence, scheduleId }) => ({ runId, fence, scheduleId, outcome }))
+  await desk.store.settle(ends)
+  return {}
+}
+
 const edited: Stage = async (desk) => {
   await schedules(desk)
   const verbs = verbsAt(() => desk.context).schedules
@@ -254,7 +264,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule update': schedules,
   'schedule revert': edited,
   'schedule get': hinted,
-  'schedule list': schedules,
+  'schedule list': failing,
   'schedule delete': schedules,
   'schedule pause': schedules,
   'schedule resume': schedules,
@@ -385,5 +395,10 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
 /** An example about what is there. */
 export function about({ id = '', lease = '', path }: Known, example: object): Record<string, unknown> {
   const known = { id, run: id, ids: [id], lease, leases: [lease], message: lease, path }
-  return { ...example, ...Object.fromEntries(Object.entries(known).filter(([field]) => field in example)) }
+  const given = example as Readonly<Record<string, unknown>>
+  // A routine's run is a whole run and not an id.
+  const meant = Object.entries(known).filter(
+    ([field, value]) => value !== undefined && typeof given[field] === typeof value,
+  )
+  return { ...example, ...Object.fromEntries(meant) }
 }
