@@ -6,6 +6,7 @@ import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
 import { type Desk, verbsAt } from './desk.ts'
 import { groupStages } from './group-stages.ts'
+import { plannerStages } from './planner-stages.ts'
 import { taskStages } from './task-stages.ts'
 
 type Nouns = typeof nouns
@@ -378,6 +379,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent check': nothing,
   ...taskStages,
   ...groupStages,
+  ...plannerStages,
   'run screen': terminal,
   'run attach': terminal,
   'workspace list': worktree,

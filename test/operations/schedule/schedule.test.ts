@@ -224,7 +224,14 @@ describe('a hint', () => {
     })
     await schedules.hint('report', { at: '2026-01-05T09:02Z', reason: 'soon', ttl: '10m' })
     expect(await schedules.hints('report')).toMatchObject([
-      { kind: 'oneshot', value: startAt + 120_000, expiresAt: startAt + 600_000, author: 'tester', by: 'person', reason: 'soon' },
+      {
+        kind: 'oneshot',
+        value: startAt + 120_000,
+        expiresAt: startAt + 600_000,
+        author: 'tester',
+        by: 'person',
+        reason: 'soon',
+      },
       { kind: 'interval', value: 300_000, expiresAt: startAt + 3_600_000, author: 'tester' },
     ])
     await schedules.hint('report', { at: '2026-01-05T09:03Z', reason: 'later' })

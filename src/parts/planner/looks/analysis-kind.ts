@@ -118,7 +118,7 @@ export function decisionsOf(calls: readonly ToolCall[]): readonly { tool: string
 const missing = new ModelFailure('missing_final_tool', 'the model did not submit its analysis')
 
 function keptFailure(failure: ModelFailure | null): AnalysisTold['failure'] {
-  return failure === null ? null : { kind: failure.kind, message: failure.message.slice(0, 300) }
+  return failure === null ? null : { kind: failure.kind, message: failure.message }
 }
 
 interface Looking {
