@@ -52,12 +52,25 @@ export interface WorkerPart {
   begin?(worker: WorkerSession): Promise<void>
 }
 
+/** Where a part serves a model. */
+export interface ModelPartContext {
+  readonly context: OperationContext
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+}
+
 export interface CliPart {
   readonly commands?: readonly LocalCommand[]
   /** The flags that `belfry up` takes for the part, and what they do. Loaded only when a worker starts. */
   readonly up?: {
     readonly options: readonly CommandFlag[]
     readonly load: () => Promise<(flags: Flags, around: WorkerPartContext) => Promise<WorkerPart>>
+  }
+  /** What `belfry mcp` serves in place of the verbs when its flag is given. Loaded only then. */
+  readonly mcp?: {
+    readonly flag: string
+    readonly option: CommandFlag
+    readonly load: () => Promise<(given: string, around: ModelPartContext) => Promise<void>>
   }
   /** How `belfry trust` trusts a file, and its help. */
   readonly trusts?: {
