@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import type { Clock } from '../core/clock.ts'
+import { haltReason } from '../engine/engine.ts'
 import { kinds } from '../kinds.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
 import type { Waits } from '../operations/run/waits.ts'
@@ -32,7 +33,8 @@ interface Parts {
 
 /** The context of the verbs in this process. */
 export function contextOf({ store, opening, clock, waits, door, folder }: Parts): OperationContext {
-  const { zone, defaultMaxConcurrent } = opening
+  const { zone, defaultMaxConcurrent, halt } = opening
+  const halted = () => haltReason(halt)
   const actor = { name: opening.name ?? userName(), door }
   const ofParts = {
     attemptFacts,
@@ -48,7 +50,7 @@ export function contextOf({ store, opening, clock, waits, door, folder }: Parts)
     sections,
     operationOf,
   }
-  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, ...ofParts, randomHex }
+  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, halted, ...ofParts, randomHex }
 }
 
 function operationOf(noun: string, verb: string) {

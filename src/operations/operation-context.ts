@@ -44,6 +44,8 @@ export interface OperationContext extends FirstPolicies {
   readonly kinds: readonly TargetKind[]
   /** The caller's scope. Absent for a caller that opened the store itself, who may do anything. */
   readonly scope?: Scope
+  /** Why nothing is started on this machine, whatever the store says; null where everything may be. */
+  readonly halted?: () => Promise<string | null>
   /** A verb of another noun, by its name: a part reaches another part only this way. Absent where that is left out. */
   readonly operationOf?: (noun: string, verb: string) => AnyOperation | undefined
   /** Random bytes as hex, for secrets; tests pass their own. */
@@ -51,3 +53,8 @@ export interface OperationContext extends FirstPolicies {
 }
 
 export type Reader = Pick<OperationContext, 'folder' | 'kinds'> & Partial<Pick<OperationContext, 'fields'>>
+
+/** A store of this process alone, in which due schedules are fired. */
+export interface PrivateStore extends Pick<OperationContext, 'store' | 'waits'> {
+  close(): Promise<void>
+}

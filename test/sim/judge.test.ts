@@ -79,9 +79,9 @@ describe('the books', () => {
 
   it('a calendar instant at which an interval hint expires is missed where the store passes it by', async () => {
     await put({ timing: everyFiveSeconds })
-    const expiresAt = Date.UTC(2026, 6, 14, 9, 58, 40)
+    const expiresAt = Date.UTC(2026, 6, 14, 9, 59, 40)
     const words = { reason: 'a test', author: 'tester' }
-    await judged('hint', store.do(setHint, 'dusk', { kind: 'interval', ms: 60_000, expiresAt, ...words }))
+    await judged('hint', store.do(setHint, 'dusk', { kind: 'interval', ms: 600_000, expiresAt, ...words }))
     now = expiresAt
     const laterAt = expiresAt + 5_000
     const passes = `update schedule set hints = '{}', next_run_at = ${laterAt}, next_due_at = ${laterAt}, wake_at = ${laterAt}`

@@ -73,6 +73,7 @@ const vectorNames = [
   'governor-calendar',
   'governor-expiry',
   'governor-memory',
+  'governor-window',
   'phases',
   'plan',
   'rank',

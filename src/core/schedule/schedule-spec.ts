@@ -13,6 +13,7 @@ import {
   group,
   integer,
   nameLengthMax,
+  plain,
   real,
   record,
   required,
@@ -21,6 +22,7 @@ import {
 } from '../field-table.ts'
 import { parseId } from '../id.ts'
 import { isRecord } from '../json/record.ts'
+import { windowProblems as openMinutesProblems } from '../opening/open-minutes.ts'
 import { isShown, type Problem } from '../problem.ts'
 import type { SpreadConfig } from '../timing/spread.ts'
 import type { Timing } from '../timing/timing.ts'
@@ -31,6 +33,8 @@ import { scheduleFields, timingFields } from './schedule-fields.ts'
 export interface ScheduleSpec extends StoredOf<typeof scheduleFields>, StoredFields<AddedToSchedule> {
   readonly name: string
   readonly timing: Timing
+  /** The zone of its window, where its timing has none. */
+  readonly zone?: string | undefined
   /** A missed one-shot waits for a person's decision and does not fire; for prompt tasks. */
   readonly asksWhenMissed?: boolean | undefined
   /** What makes it a task; only the verbs of tasks write it. */
@@ -74,6 +78,7 @@ const specFields = {
   },
   timing: required(group(timingFields, { says: 'When it runs.' })),
   ...scheduleFields,
+  zone: plain({ says: 'The zone of its window.' }),
   asksWhenMissed: flag({ says: 'Whether a person is asked about a missed one-shot.' }),
   spread: {
     ...spreadGroup,
@@ -99,7 +104,12 @@ export function scheduleProblems(spec: unknown, check: ScheduleCheck): Problem[]
   const sound = soundPart(spec, ofFields)
   const told = [...ofFields, ...notFollowing(timingProblems(sound, check), ofFields)]
   const timed = soundPart(sound as unknown as Record<string, unknown>, told)
-  const between = [...boundProblems(timed, check), ...windowProblems(timed, check), ...overlapProblems(timed)]
+  const between = [
+    ...boundProblems(timed, check),
+    ...windowProblems(timed, check),
+    ...hintWindowProblems(timed, check),
+    ...overlapProblems(timed),
+  ]
   return [...told, ...notFollowing(between, told)]
 }
 
@@ -238,6 +248,20 @@ function windowProblems({ timing, startAt, endAt }: ScheduleSpec, { now, before 
   const firstAt = cron(timing.cron, timing.zone).next(Math.max(now, (startAt ?? now) - 1))
   if (firstAt !== null && firstAt <= endAt) return []
   return problem('endAt', `is ${isoText(endAt)}, before the first instant of the cron`, 'a later one, or leave it out')
+}
+
+/** A stored window was right when it was written. */
+function hintWindowProblems({ timing, zone = 'UTC', window }: ScheduleSpec, { now, before }: ScheduleCheck): Problem[] {
+  if (window === undefined) return []
+  if (timing.at !== undefined) {
+    return [{ field: 'window', problem: 'bounds hints, and an `at` runs only once', expected: 'leave it out' }]
+  }
+  if (typeof window !== 'string') return [{ field: 'window', problem: isShown(window), expected: 'a cron expression' }]
+  if (before?.window === window) return []
+  const ofZone = timing.cron === undefined ? zoneProblems(zone) : []
+  return ofZone.length > 0
+    ? ofZone
+    : openMinutesProblems(window, { zone: timing.cron === undefined ? zone : timing.zone, now })
 }
 
 function isoText(ms: number): string {

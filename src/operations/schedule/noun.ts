@@ -1,5 +1,5 @@
 import { explain } from './explain-schedule.ts'
-import { clearHints, hint, pause, remove, reset, resume, run } from './schedule-control.ts'
+import { clearHints, hint, pause, remove, reset, resume, run, test } from './schedule-control.ts'
 import { get, hints, history, list, next, versions } from './schedule-reads.ts'
 import { create, put, revert, update } from './schedule-writes.ts'
 
@@ -15,6 +15,7 @@ export const scheduleOperations = {
   resume,
   reset,
   run,
+  test,
   next,
   explain,
   history,

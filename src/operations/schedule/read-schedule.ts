@@ -85,8 +85,7 @@ function specOf(
   const ofRuns = namesOfCopied(fields)
   const ofKind = value.target == null || target.target == null ? {} : target.kind?.optionsOf?.(target.target)
   const options = { ...ofKind, ...besides(before?.options, optionNames), ...execution, ...among(added, ofRuns) }
-  const timing = among(definition, timingNames)
-  const isZoned = definition.zone === undefined && definition.cron !== undefined
+  const timing = among(definition, timingNames) as Readonly<Record<string, unknown>>
   const isOnce = value.target != null && target.target != null && target.kind?.repeats?.(target.target) === false
   const repeats = isOnce ? { repeatable: false } : {}
   const queue = kindQueue({ kind: target.kind, given: value.queue, problems })
@@ -98,7 +97,11 @@ function specOf(
     queue: queue ?? keptQueue({ ...before, queue: definition.queue }, kinds),
     ...besides(added, ofRuns),
     name,
-    timing: isZoned ? { ...timing, zone } : timing,
+    ...zoned(timing, {
+      zone,
+      isWindowed: isWindowed(definition, { ...before, ...added }),
+      isGiven: value.zone != null,
+    }),
     target: target.target ?? undefined,
     options: Object.keys(withoutTaken(options, added)).length === 0 ? undefined : withoutTaken(options, added),
   }
@@ -115,6 +118,21 @@ function specOf(
     ifId,
     reason,
   }
+}
+
+/** Whether hints may have a window, of the schedule or of its group. */
+function isWindowed({ window }: Definition, { group }: { readonly group?: unknown }): boolean {
+  return window !== undefined || group != null
+}
+
+/** The timing with its zone. Without a cron the zone is that of the window, and a zone that nothing needs any more goes. */
+function zoned(
+  { zone: given, ...timing }: Readonly<Record<string, unknown>>,
+  { zone, isWindowed: needsZone, isGiven }: { zone: string; isWindowed: boolean; isGiven: boolean },
+): { readonly timing: object; readonly zone: unknown } {
+  if (timing.cron !== undefined) return { timing: { ...timing, zone: given ?? zone }, zone: undefined }
+  if (needsZone) return { timing, zone: given ?? zone }
+  return { timing: isGiven ? { ...timing, zone: given } : timing, zone: undefined }
 }
 
 /** The key that the target gives its runs, where no caller chose one. A key that followed from the target before follows it to a new one. */
@@ -143,7 +161,7 @@ function noopProblems({ maxNoop, expect }: Definition, target: Target | null | u
 const timingNames = storedNames(timingFields)
 const scheduleNames = storedNames(scheduleFields)
 const optionNames = [...storedNames(executionFields), 'maxAttempts']
-const specNames = [...scheduleNames, 'name', 'timing', 'options']
+const specNames = [...scheduleNames, 'name', 'timing', 'zone', 'options']
 
 function storedNames(fields: Fields): string[] {
   return namedFields(fields).map(({ stored }) => stored)

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { callerKind } from '../../core/caller.ts'
 import { BelfryError } from '../../core/error.ts'
+import { authorOf } from '../../store/audit/actor.ts'
 import { findSchedule } from '../../store/reads/find-schedule.ts'
 import { deleteSchedule } from '../../store/schedules/delete-schedule.ts'
-import { authorOf, pauseSchedule, resumeSchedule } from '../../store/schedules/pause-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../store/schedules/pause-schedule.ts'
 import { resetSchedule } from '../../store/schedules/reset-schedule.ts'
 import { runNow } from '../../store/schedules/run-now.ts'
 import { clearHints as clearHintsOf, setHint } from '../../store/schedules/set-hint.ts'
+import { testSchedule } from '../../store/schedules/test-schedule.ts'
 import { clockNow } from '../../store/statement.ts'
 import { refuseOtherPayload } from '../caller-scope.ts'
 import { authorKind } from '../explain/decision-schema.ts'
@@ -207,6 +209,22 @@ export const run = operation({
   },
 })
 
+export const test = operation({
+  ...steering,
+  verb: 'test',
+  errors: ['invalid', 'not-found', 'quota'],
+  says: 'Run what a schedule does once now, also while it is paused; nothing of the schedule changes.',
+  request: 'a test run',
+  input: z.strictObject({ name: scheduleName }),
+  output: z.strictObject({ id: text('The id of the run.') }),
+  show: ({ id }, { command }) => `created ${id}, a test\n  follow it: ${command('run', 'output', '-f', id)}`,
+  examples: [{ name: 'nightly' }],
+  async run(context, { name }) {
+    const answer = await context.store.do(testSchedule, name)
+    return answer.answer === 'created' ? { id: answer.id } : throwAbsentSchedule(context, name)
+  },
+})
+
 export const hint = operation({
   ...steering,
   verb: 'hint',
@@ -224,7 +242,7 @@ export const hint = operation({
   show: hintWritten,
   examples: [
     { name: 'nightly', every: '5m', ttl: '2h', reason: 'The release is under way.' },
-    { name: 'nightly', at: '2026-12-01T09:00Z', ttl: '30d', reason: 'The data arrives then.' },
+    { name: 'nightly', at: '2026-01-05T09:20Z', reason: 'The data arrives then.' },
   ],
   async judge(context, reading) {
     const { store, actor } = context

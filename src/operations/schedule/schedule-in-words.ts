@@ -54,7 +54,7 @@ function calendar(expression: string, zone: string): string {
   }
 }
 
-function bounds({ startAt, endAt, maxRuns, minMs, maxMs, everyMs, from }: ScheduleDefinition): string {
+function bounds({ startAt, endAt, maxRuns, minMs, maxMs, everyMs, from, window, zone }: ScheduleDefinition): string {
   const isGridStart = everyMs !== undefined && from === 'start'
   return listed([
     startAt === undefined || isGridStart ? '' : `not before ${instantText(startAt)}`,
@@ -62,6 +62,7 @@ function bounds({ startAt, endAt, maxRuns, minMs, maxMs, everyMs, from }: Schedu
     maxRuns === undefined ? '' : `at most ${counted(maxRuns, 'run')}`,
     minMs === undefined ? '' : `at least ${formatDuration(minMs)} between two runs`,
     maxMs === undefined ? '' : `at most ${formatDuration(maxMs)} between two runs`,
+    window === undefined ? '' : `hints of rules, planners and agents only in the minutes ${window} (${zone ?? 'UTC'})`,
   ])
 }
 

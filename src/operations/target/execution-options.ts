@@ -19,6 +19,8 @@ export interface ExecutionOptions
     StoredFields<CopiedToRun> {
   /** The trace context of the run. */
   readonly traceparent?: string | undefined
+  /** The schedule that the run tests. */
+  readonly testOf?: string | undefined
 }
 
 const { attempts: _, ...others } = outputShape(executionFields)
@@ -28,6 +30,7 @@ export const executionSchema = {
   ...others,
   maxAttempts: count('The most attempts, where the run sets its own limit.').optional(),
   traceparent: text('The W3C trace context of its attempts.').optional(),
+  testOf: text('The schedule that it tests; it counts for nothing of that schedule.').optional(),
 }
 
 /** Retry fields are checked together with the rules between them. */

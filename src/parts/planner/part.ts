@@ -44,7 +44,7 @@ export const planner = {
   sweeps: [sweepAnalyses],
   checks: [plannerCheck],
   explainsSchedule: explainPlanner,
-  mcp: {
+  serves: {
     flag: 'planner',
     option: {
       flags: '--planner <NAME>',

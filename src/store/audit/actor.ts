@@ -1,4 +1,5 @@
-import type { CallerKind, RunBounds } from '../../core/caller.ts'
+import { type CallerKind, callerKind, type RunBounds } from '../../core/caller.ts'
+import type { Author } from '../../core/schedule/hint-author.ts'
 
 /** The author of a change, for the audit log and for versions. */
 export interface Actor {
@@ -17,4 +18,9 @@ export interface AuditEntry {
   /** Noun and name: `schedule report`. */
   readonly subject: string
   readonly detail?: unknown
+}
+
+/** The author that a caller is. Belfry's own code, which names none, acts for a person. */
+export function authorOf(actor: Actor | undefined): Author {
+  return actor === undefined ? { kind: 'person', name: 'belfry' } : { kind: callerKind(actor), name: actor.name }
 }

@@ -1,4 +1,3 @@
-import { callerKind } from '../../core/caller.ts'
 import { beforePause } from '../../core/schedule/before-pause.ts'
 import { type Author, isPerson } from '../../core/schedule/hint-author.ts'
 import type { Clamped, Refusal, Wanted } from '../../core/schedule/hint-bounds.ts'
@@ -7,6 +6,7 @@ import { planned } from '../../core/schedule/next-plan.ts'
 import { passedBy } from '../../core/schedule/passed-by.ts'
 import { isPaused, lastRunId } from '../../core/schedule/state.ts'
 import { pausesAbove, pausesOf, withoutPauses, withoutPausesOf, withPauseOf } from '../../core/schedule/steering.ts'
+import { authorOf } from '../audit/actor.ts'
 import { writeAudit } from '../audit/write-audit.ts'
 import { checkInstant, checkText } from '../check.ts'
 import type { Actor } from '../port.ts'
@@ -20,6 +20,7 @@ import { writePassed } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
 import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 import { refusalError } from './set-hint.ts'
+import { callSteered } from './steer-others.ts'
 import { boundsOf, type Refused, withEpoch } from './steer-schedule.ts'
 
 /** Pauses a schedule until an instant, or until it is resumed. From this commit on none of its runs starts; leased runs finish. */
@@ -44,12 +45,8 @@ export function* pauseSchedule(
     const detail = { reason, ...(written.until !== null && { until: written.until }) }
     yield* writeAudit(context, { actor, verb: 'schedule.pause', subject: `schedule ${name}`, detail }, now)
   }
+  yield* callSteered(context, { id: found.id, name, how: 'paused', until: written.until ?? undefined, actor })
   return 'paused'
-}
-
-/** The author that a caller is. Belfry's own code, which names none, acts for a person. */
-export function authorOf(actor: Actor | undefined): Author {
-  return actor === undefined ? { kind: 'person', name: 'belfry' } : { kind: callerKind(actor), name: actor.name }
 }
 
 export interface PauseWish {
@@ -121,6 +118,7 @@ export function* resumeSchedule(
   if (actor !== undefined) {
     yield* writeAudit(context, { actor, verb: 'schedule.resume', subject: `schedule ${name}` }, now)
   }
+  yield* callSteered(context, { id: found.id, name, how: 'resumed', actor })
   return 'resumed'
 }
 

@@ -7,6 +7,7 @@ import { passedBy } from '../../core/schedule/passed-by.ts'
 import { refuseUnseen } from '../../core/schedule/refuse-unseen.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import { freshState, isPaused, lastRunId } from '../../core/schedule/state.ts'
+import { authorOf } from '../audit/actor.ts'
 import { writeAudit } from '../audit/write-audit.ts'
 import { calendarsOf } from '../calendars/use-calendars.ts'
 import {
@@ -31,9 +32,9 @@ import type { StoreContext } from '../store-context.ts'
 import { tables } from '../tables.ts'
 import { fireSchedules } from './fire-due.ts'
 import { freesName } from './free-name.ts'
+import { windowFor } from './hint-window.ts'
 import { writePassed } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
-import { authorOf } from './pause-schedule.ts'
 import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 import { withEpoch } from './steer-schedule.ts'
 
@@ -126,7 +127,8 @@ function* create(put: Put): Step<PutAnswer | null> {
   ] as const
   if ((yield* one(insertSchedule, ...inserting)) === undefined) return null
   const settings = yield* settingsNow(context)
-  const row = planned({ ...freshRow(put, id, queue.id), calendars, settings }, { now, lastRunId: null })
+  const window = yield* windowFor(context, spec)
+  const row = planned({ ...freshRow(put, id, queue.id), calendars, window, settings }, { now, lastRunId: null })
   refuseNever(row)
   yield* saveSchedules([row])
   yield* record(put, row, 'schedule.create', undefined)
@@ -168,7 +170,8 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   const version = found.version + 1
   const calendars = yield* calendarsOf(context, spec, queue)
   const finished = isRetimed || isOtherField(found, spec) ? null : found.finished
-  const written = { spec, version, calendars, queueId: queue.id, updatedAt: now, finished }
+  const window = yield* windowFor(context, spec)
+  const written = { spec, version, calendars, window, queueId: queue.id, updatedAt: now, finished }
   const edited = withEpoch({ ...reanchored(settled, spec, changed, now), ...written }, authorOf(options.actor))
   const updating = [
     JSON.stringify(spec),

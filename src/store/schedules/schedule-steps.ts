@@ -1,6 +1,7 @@
 import type { AuthorKind } from '../../core/schedule/hint-author.ts'
 import type { Clamped } from '../../core/schedule/hint-bounds.ts'
 import type { Actor } from '../audit/actor.ts'
+import type { RunSource } from '../port.ts'
 import type { ScheduleView } from '../views.ts'
 import type { HintWish } from './steer-schedule.ts'
 
@@ -24,6 +25,17 @@ export interface DeleteOptions {
   readonly actor?: Actor
   /** The config file that writes. Any other caller is refused if a file manages the schedule. */
   readonly source?: string
+}
+
+/** What a caller did to a schedule, for parts whose schedules follow it. */
+export interface Steered {
+  readonly id: number
+  readonly name: string
+  readonly how: 'paused' | 'resumed' | 'deleted'
+  /** When the pause ends by itself. */
+  readonly until?: number | undefined
+  readonly cancelLeased?: boolean
+  readonly actor?: Actor | undefined
 }
 
 export interface PutAnswer {
@@ -67,6 +79,7 @@ export interface Fired {
     readonly id: string
     readonly schedule: string
     readonly occurrenceAt: number
+    readonly source: RunSource
     /** It is parked until a person decides about it. */
     readonly isAsked?: true
   }[]

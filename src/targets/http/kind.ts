@@ -14,13 +14,13 @@ const request = z.strictObject({
     .unknown()
     .describe('Text is sent as it is, everything else as JSON. Default: the payload, if the method has a body.')
     .optional(),
-  keepBytes: z.int().describe('How many bytes of the answer are kept: 1024 to 10485760. Default: 102400.').optional(),
+  keepBytes: z.int().describe('Bytes of the answer to keep, 1024 to 10485760. Default: 102400.').optional(),
   sign: z
     .strictObject({
-      secret: z.string().describe('The name of the secret that signs the request.'),
-      previous: z.string().describe('The name of the secret that it replaces; both sign for a time.').optional(),
+      secret: z.string().describe('The secret that signs it.'),
+      previous: z.string().describe('The secret that it replaces; both sign.').optional(),
     })
-    .describe('Sign the request, so that its receiver can check it. Default: it is not signed.')
+    .describe('Sign the request with a secret. Default: unsigned.')
     .optional(),
 })
 const format = z

@@ -1,17 +1,21 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import type { RunBounds } from '../../../core/caller.ts'
+import { BelfryError } from '../../../core/error.ts'
 import { name } from '../../../operations/fields/basic-fields.ts'
-import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
+import { type Problem, quoted, refuse } from '../../../operations/input/refuse-input.ts'
 import { waitFields, waitLocal, waitMsOf } from '../../../operations/input/wait-input.ts'
 import { claimBytes } from '../../../operations/lease/lease-id.ts'
 import { LeaseWaits } from '../../../operations/lease/lease-waits.ts'
 import { everyDoor, operation, subjectOf } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import { type AnswerOf, instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
+import { clockNow } from '../../../store/statement.ts'
 import { inboxQueue } from './inbox-queue.ts'
 import { sessionLengthMax } from './kind.ts'
 import { type Message, messageOf, messageSchema } from './message-answer.ts'
 import { projectRoot } from './project-root.ts'
+import { servedSession } from './served-session.ts'
 import { nextShown } from './show.ts'
 import { type Asking, sessionCan, type Taken, takeMessage } from './take-message.ts'
 
@@ -37,6 +41,8 @@ const reclaimMax = 100
 export const next = operation({
   noun: 'inbox',
   verb: 'next',
+  inRun: true,
+  tool: { sets: ['tasks'] },
   says: 'Take the next message for a session, of its own or of its project.',
   request: 'a request for a message',
   effect: 'write',
@@ -72,8 +78,7 @@ export const next = operation({
     const waitMs = waitMsOf(value, problems)
     refuse(subjectOf('a request for a message'), problems)
     const asking = askingOf(context, value)
-    const answer = waitMs === undefined ? asked(context, asking) : awaited(context, asking, { waitMs, signal })
-    const { taken: _, ...said } = await answer
+    const { taken: _, ...said } = await nextOf(context, asking, { waitMs, signal })
     return said
   },
 })
@@ -87,20 +92,70 @@ type Asked = Omit<Asking, 'claimId'>
 
 const ownSessionBytes = 6
 
-function askingOf({ randomHex, actor, folder }: OperationContext, given: Given): Asked {
+function askingOf(context: OperationContext, given: Given): Asked {
+  const { randomHex, actor, folder } = context
+  if (actor.within !== undefined) return askingInRun(actor.within, given)
   const place = given.project ?? (actor.door === 'http' ? undefined : '.')
   return {
-    session: given.session ?? randomHex(ownSessionBytes),
+    session: given.session ?? servedSession(context)?.id ?? randomHex(ownSessionBytes),
     project: place === undefined ? null : projectRoot(resolve(folder, place)),
   }
 }
 
+/** An agent in its run has the session of the run, and the messages of its project. */
+function askingInRun({ run, project }: RunBounds, given: Given): Asked {
+  const asked = { session: run, project }
+  for (const field of ['session', 'project'] as const) {
+    if (given[field] === undefined || given[field] === asked[field]) continue
+    throw new BelfryError('not-allowed', `Run ${run} takes no messages for ${field} ${quoted(given[field])}.`, {
+      hint: `Leave \`${field}\` out: it is ${asked[field]}.`,
+      details: { caller: 'agent', reason: 'not-own' },
+    })
+  }
+  return asked
+}
+
+type Answer = NextMessage & { readonly taken: Taken | null }
+
+interface Waiting {
+  readonly waitMs: number | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+/** The next message of the shared store, or of the session's own where this process serves it. Its own come first; it holds one message over both. */
+async function nextOf(context: OperationContext, asking: Asked, { waitMs, signal }: Waiting): Promise<Answer> {
+  const session = servedSession(context)
+  const own = session?.id === asking.session ? session.opened(context) : null
+  if (session === undefined || own === null) return oneOf(context, asking, { waitMs, signal })
+  await session.look(context)
+  const isHolding = session.heldUntil > (await context.store.look(clockNow))
+  const first = isHolding ? null : await asked(own, { ...asking, project: null })
+  if (first !== null && (first.message !== null || first.unacknowledged !== null)) {
+    if (first.message !== null) session.handed(first.message.id)
+    return { ...first, project: asking.project }
+  }
+  const shared = await oneOf(context, asking, {
+    waitMs: waitMs === undefined ? waitMs : Math.min(waitMs, bothMs),
+    signal,
+  })
+  session.holds((shared.message ?? shared.unacknowledged)?.expiresAt ?? 0)
+  const leftMs = (waitMs ?? 0) - bothMs
+  if (shared.message !== null || leftMs <= 0) return { ...shared, hold: shared.hold ?? first?.hold ?? null }
+  return nextOf(context, asking, { waitMs: leftMs, signal })
+}
+
+/** How long one of two stores is waited for, before the other is asked again. */
+const bothMs = 1_000
+
+function oneOf(context: OperationContext, asking: Asked, { waitMs, signal }: Waiting): Promise<Answer> {
+  return waitMs === undefined ? asked(context, asking) : awaited(context, asking, { waitMs, signal })
+}
+
 /** Takes the next message, after expired ones were given back: a session that died holds its message until then. */
-async function asked(
-  context: OperationContext,
-  asking: Asked,
-): Promise<NextMessage & { readonly taken: Taken | null }> {
+async function asked(context: OperationContext, asking: Asked): Promise<Answer> {
   const { store, randomHex, waits } = context
+  const halted = (await context.halted?.()) ?? null
+  if (halted !== null) return { ...asking, message: null, unacknowledged: null, hold: halted, taken: null }
   for (const { runId } of await store.reclaim({ queue: inboxQueue, limit: reclaimMax })) void waits.look(runId)
   const { taken, held, hold = null } = await store.do(takeMessage, { ...asking, claimId: randomHex(claimBytes) })
   const unacked = held === null ? null : { run: held.runId, expiresAt: held.expiresAt }
@@ -108,16 +163,11 @@ async function asked(
   return { ...asking, message, unacknowledged: unacked, hold, taken }
 }
 
-interface Waiting {
-  readonly waitMs: number
-  readonly signal: AbortSignal | undefined
-}
-
 async function awaited(
   context: OperationContext,
   asking: Asked,
-  { waitMs, signal }: Waiting,
-): ReturnType<typeof asked> {
+  { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal | undefined },
+): Promise<Answer> {
   const { waits, actor, store } = context
   const leave = waits.seats.take(actor)
   const ask = async () => {

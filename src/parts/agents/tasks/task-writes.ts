@@ -10,9 +10,10 @@ import { putSchedule } from '../../../store/schedules/put-schedule.ts'
 import { clockNow } from '../../../store/statement.ts'
 import type { ScheduleView } from '../../../store/views.ts'
 import { presentTask } from './present-task.ts'
-import { createTask } from './put-task.ts'
+import { createTask, type NewTask } from './put-task.ts'
 import { readTask, readTaskChange } from './read-task.ts'
 import { budgetsOf, type TaskWritten, taskOf, taskWritten } from './task-answer.ts'
+import { type TaskHome, taskHome } from './task-home.ts'
 import { loopInput, taskChange, taskInput } from './task-input.ts'
 import type { TaskView } from './task-rows.ts'
 import { showTaskWritten } from './task-show.ts'
@@ -77,26 +78,52 @@ export const loop = operation({
   },
 })
 
-async function createdFrom(
+type Given = Readonly<Record<string, unknown>>
+
+async function createdFrom(context: OperationContext, reading: Reading<Given>): Promise<TaskWritten> {
+  const { answer, view, home } = await madeFrom(context, reading)
+  return written(home, answer, view)
+}
+
+type ReadTask = Omit<NewTask, 'ids'>
+
+export interface MakingTask {
+  /** Its runs say when the next one is. */
+  readonly isUntimed?: boolean
+  /** What is made of the task after it was read. */
+  readonly shaped?: (task: ReadTask) => ReadTask
+}
+
+export interface MadeTask {
+  readonly answer: 'created' | 'unchanged'
+  readonly view: TaskView
+  readonly home: TaskHome
+}
+
+/** Makes a task as it was asked for, where `durable` says. */
+export async function madeFrom(
   context: OperationContext,
-  reading: Reading<Readonly<Record<string, unknown>>>,
-): Promise<TaskWritten> {
-  const { store, actor } = context
+  { value: { durable, ...value }, given: { durable: _, ...given }, problems }: Reading<Given>,
+  { isUntimed, shaped = (task) => task }: MakingTask = {},
+): Promise<MadeTask> {
+  const home = await taskHome(context, durable as boolean | undefined)
+  const { store, actor } = home
   const now = await store.look(clockNow)
-  const task = await readTask(context, reading, now)
+  const task = shaped(await readTask(home, { value, given, problems }, { now, isUntimed }))
   const ids = Array.from({ length: idsTried }, () => context.randomHex(4))
-  const answer = await store.do(createTask, { ...task, ids }, { actor })
-  const view = answer.answer === 'created' ? fresh(answer.put.schedule) : await presentTask(context, answer.id)
-  return written(context, answer.answer, view)
+  const others = await home.others(task.facts.project)
+  const answer = await store.do(createTask, { ...task, ids, others }, { actor })
+  const view = answer.answer === 'created' ? fresh(answer.put.schedule) : await presentTask(home, answer.id)
+  return { answer: answer.answer, view, home }
 }
 
 /** A dry run leaves nothing to read. */
 function fresh(schedule: ScheduleView): TaskView {
-  return { ...schedule, isLive: false, missedRun: null }
+  return { ...schedule, isLive: false, missedRun: null, lastStartedAt: null }
 }
 
 async function written(context: OperationContext, answer: TaskWritten['answer'], view: TaskView): Promise<TaskWritten> {
-  const { isLive: _, missedRun: __, ...schedule } = view
+  const { isLive: _, missedRun: __, lastStartedAt: ___, ...schedule } = view
   const now = await context.store.look(clockNow)
   const next = await readUpcoming(context.store, { now, schedule, count: nextCount })
   return { answer, task: taskOf(view), budgets: await budgetsOf(context, view), next }
@@ -117,19 +144,21 @@ export const edit = operation({
     { id: '3f9c01ab', cron: '30 8 * * 1-5' },
     { id: '3f9c01ab', permanent: true, reason: 'It is worth it.' },
   ],
-  async judge(context, reading) {
+  async judge(caller, reading) {
     const { id, ifVersion, reason } = reading.value
     if (id === undefined) throw refusal('The change of a task', reading.problems)
+    const before = await presentTask(caller, id)
+    const context = before.home
     const { store, actor } = context
-    const before = await presentTask(context, id)
     const now = await store.look(clockNow)
     const spec = await readTaskChange(context, reading as never, { before: before.spec, now })
     refuseLoosening(context, `Task ${id}`, { before: before.spec.options, after: spec.options })
     const seen = { ifVersion: ifVersion ?? before.version, ifId: before.id }
     const put = await store.do(putSchedule, spec, { mode: 'put', actor, ...seen, ...onlyGiven({ reason }) })
     if (put.answer === 'version-differs') throw otherVersion(id, put.schedule.version)
-    const { isLive, missedRun } = before
-    return written(context, put.answer === 'updated' ? 'updated' : 'unchanged', { ...put.schedule, isLive, missedRun })
+    const { isLive, missedRun, lastStartedAt } = before
+    const view = { ...put.schedule, isLive, missedRun, lastStartedAt }
+    return written(context, put.answer === 'updated' ? 'updated' : 'unchanged', view)
   },
 })
 

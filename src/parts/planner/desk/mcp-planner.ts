@@ -1,7 +1,7 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
-import type { ModelPartContext } from '../../../doors/cli/part.ts'
+import type { ServingContext } from '../../../doors/cli/part.ts'
 import { servePipes } from '../../../doors/mcp/pipes.ts'
 import { throwAbsentSchedule } from '../../../operations/not-found.ts'
 import { actOnSchedule } from '../looks/act-on-schedule.ts'
@@ -15,7 +15,7 @@ import { lookTools } from '../looks/look-tools.ts'
  * Serves the eight tools of a planner for one schedule, and nothing else. The agent at the other end is the planner of this look, within
  * the same bounds as any other. A connection that ends without `submit_analysis` is kept as unfinished.
  */
-export async function servePlanner(name: string, { context, stdin, stdout }: ModelPartContext): Promise<void> {
+export async function servePlanner(name: string, { context, stdin, stdout }: ServingContext): Promise<void> {
   const { store, clock } = context
   const author = `mcp ${context.actor.name}`
   const begun = await store.do(beginLook, { schedule: name, run: null, author, isAsked: true })

@@ -1,7 +1,7 @@
-import { cron } from '../../core/cron/cron.ts'
-import { CronError } from '../../core/cron/cron-error.ts'
-import { opening } from '../../core/opening/opening.ts'
-import type { Problem } from './refuse-input.ts'
+import { cron } from '../cron/cron.ts'
+import { CronError } from '../cron/cron-error.ts'
+import type { Problem } from '../problem.ts'
+import { opening } from './opening.ts'
 
 /** What is wrong with a cron expression whose matching minutes are open. */
 export function minutesProblems(field: string, expression: string | undefined): Problem[] {
