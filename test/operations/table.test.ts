@@ -24,7 +24,7 @@ describe('the table', () => {
     for (const [noun, { plural, operations: verbs }] of Object.entries(nouns)) {
       // A program has one store open, and one way to hand out what is in it.
       expect(plural).toBe(
-        ['store', 'sched', 'config', 'admission', 'inbox', 'missed'].includes(noun)
+        ['store', 'sched', 'config', 'admission', 'inbox', 'missed', 'planner'].includes(noun)
           ? noun
           : noun === 'corpus'
             ? 'corpora'

@@ -47,7 +47,7 @@ export const analysisKind: TargetKind = {
 
 /** Announces the provider of the planner where its packages and its key are here. */
 async function analysisExecutor(host: ExecutorHost): Promise<KindExecutor> {
-  const { installedFor } = await import('../models/installed.ts')
+  const { installedFor } = await import('../models/provider-here.ts')
   const named = new Map<string, (attempt: Attempt) => Promise<Ended>>()
   const refresh = async () => {
     const spec = (await host.store.look(findPlanner))?.spec
