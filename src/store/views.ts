@@ -6,6 +6,7 @@ import type { Policy } from '../core/queue/policy.ts'
 import type { EndedStatus, RunStatus } from '../core/run/run-state.ts'
 import type { Decision, NextDecision } from '../core/schedule/decision.ts'
 import type { AuthorKind } from '../core/schedule/hint-author.ts'
+import type { HintOutcome } from '../core/schedule/hint-outcome.ts'
 import type { EndedHint, HintKind } from '../core/schedule/hints.ts'
 import type { ScheduleState } from '../core/schedule/state.ts'
 import type { RankedPause } from '../core/schedule/steering.ts'
@@ -131,7 +132,15 @@ export interface HintView {
   /** The kind of its author. */
   readonly by: AuthorKind
   readonly createdAt: number
+  /** The next instant of the schedule before it was given, and after; `null` where there was none, or it waited for an end. */
+  readonly wasNextAt: number | null
+  readonly nextAt: number | null
   readonly ended: Pick<EndedHint, 'at' | 'by'> | null
+}
+
+/** A hint with what came of it, once it has ended. */
+export interface HintWithOutcome extends HintView {
+  readonly outcome: HintOutcome | null
 }
 
 /** How one nominal occurrence ended, or many in a row that ended for one reason without a run. */

@@ -178,7 +178,11 @@ describe('the bounds of hints and pauses', () => {
       }),
     )
     const bound = fc.option(fc.integer({ min: 1, max: 10 * day }), { nil: undefined })
-    const schedule = fc.record({ timing: fc.constantFrom<Timing[]>({}, { everyMs: hour }, cron), minMs: bound, maxMs: bound })
+    const schedule = fc.record({
+      timing: fc.constantFrom<Timing[]>({}, { everyMs: hour }, cron),
+      minMs: bound,
+      maxMs: bound,
+    })
     const author = fc.constantFrom(...authorKinds.filter((kind) => kind !== 'person'))
     fc.assert(
       fc.property(author, wanted, schedule, fc.integer({ min: -day, max: 0 }), (by, want, bounded, agoMs) => {

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import { hintKinds } from '../../core/schedule/hints.ts'
+import { authorOf } from '../../store/audit/actor.ts'
+import { clearHints as clearHintsOf, setHint } from '../../store/schedules/set-hint.ts'
+import { clockNow } from '../../store/statement.ts'
+import { authorKind } from '../explain/decision-schema.ts'
+import { scheduleName } from '../fields/basic-fields.ts'
+import { inUnits } from '../input/duration-input.ts'
+import { inWordsOf, type Problem, quoted } from '../input/refuse-input.ts'
+import { throwAbsentSchedule } from '../not-found.ts'
+import { operation } from '../operation.ts'
+import { hintInput, readHint } from './hint-input.ts'
+import { hintWritten, nextOf, showHintWritten } from './hint-written.ts'
+import { steering } from './schedule-control.ts'
+
+export const hint = operation({
+  ...steering,
+  verb: 'hint',
+  says: 'Give a schedule a hint for a limited time, replacing the hint of the same kind.',
+  request: 'a hint',
+  input: hintInput,
+  rehearses: true,
+  output: hintWritten,
+  show: showHintWritten,
+  examples: [
+    { name: 'nightly', every: '5m', ttl: '2h', reason: 'The release is under way.' },
+    { name: 'nightly', at: '2026-01-05T09:20Z', reason: 'The data arrives then.' },
+  ],
+  async judge(context, reading) {
+    const { store, actor } = context
+    const now = await store.look(clockNow)
+    const given = readHint(reading, { now, author: authorOf(actor) })
+    const name = reading.value.name as string
+    const translate = (problem: Problem) => inHintWords(problem, reading.given)
+    const answer = await inWordsOf('The hint', translate, () => store.do(setHint, name, given))
+    if (answer.answer === 'not-found') return throwAbsentSchedule(context, name)
+    const { answer: _, before, after, ...written } = answer
+    return { ...written, ...nextOf(before, after, now) }
+  },
+})
+
+/** The store names a hint by its kind, and an interval in ms. */
+function inHintWords({ field, problem, expected }: Problem, given: Readonly<Record<string, unknown>>): Problem {
+  const { every } = given
+  if (field === 'kind') {
+    const own = every === undefined ? 'everyMs' : 'every'
+    return { field: own, problem: 'is given', expected: expected.replace(/^oneshot/, 'a hint with `at`') }
+  }
+  if (field === 'expiresAt' && given.expiresAt === undefined) {
+    return { field: given.ttlMs === undefined ? 'ttl' : 'ttlMs', problem: problem.replace(/^is in/, 'is'), expected }
+  }
+  if (field !== 'ms') return { field, problem, expected }
+  if (every === undefined) return { field: 'everyMs', problem, expected }
+  return { field: 'every', problem: inUnits(problem), expected: inUnits(expected) }
+}
+
+export const clearHints = operation({
+  ...steering,
+  verb: 'clearHints',
+  idempotent: true,
+  says: 'Clear hints; the schedule goes on as if they had never been given.',
+  request: 'a clearing of hints',
+  input: z.strictObject({
+    name: scheduleName,
+    kinds: z.array(z.enum(hintKinds)).readonly().describe('The kinds to clear. Default: both.').optional(),
+  }),
+  output: z.strictObject({
+    cleared: z.array(z.enum(hintKinds)).readonly().describe('The kinds of which a hint was cleared.'),
+    kept: z.array(authorKind).readonly().describe('The authors of hints of a higher rank, which stay.').exactOptional(),
+  }),
+  show: ({ cleared, kept }) => {
+    const above = kept === undefined ? '' : `; kept: a hint of a higher rank (${kept.join(', ')})`
+    return `cleared: ${cleared.join(', ') || 'nothing'}${above}`
+  },
+  examples: [{ name: 'nightly' }, { name: 'nightly', kinds: ['oneshot'] }],
+  async run(context, { name, kinds = hintKinds }) {
+    const answer = await context.store.do(clearHintsOf, name, kinds, authorOf(context.actor))
+    if (answer.answer === 'not-found') return throwAbsentSchedule(context, name)
+    const { cleared, kept } = answer
+    if (cleared.length > 0 || kept.length === 0) return { cleared, ...(kept.length > 0 && { kept }) }
+    throw new BelfryError('not-allowed', `The hints of ${quoted(name)} are of a higher rank than the caller.`, {
+      hint: 'Ask a person to clear them, or wait until they expire.',
+      details: { schedule: name, authors: kept },
+    })
+  },
+})
