@@ -31,6 +31,8 @@ const otherExamples = {
   mcp: ['belfry mcp', 'belfry mcp --read-only', 'belfry mcp --scope admin --store sqlite:/srv/jobs/.belfry/belfry.db'],
   apply: ['belfry apply', 'belfry apply belfry.yaml --dry-run'],
   trust: ['belfry trust', 'belfry trust belfry.yaml', 'belfry trust --store'],
+  install: ['belfry install claude', 'belfry install codex --dry-run'],
+  uninstall: ['belfry uninstall claude'],
   hook: ['belfry hook claude-stop', 'belfry hook claude-stop --rewake --wait 1h', 'belfry hook codex'],
 }
 
@@ -43,7 +45,7 @@ function otherExamplesOf(words) {
 const opening = [
   '# The command line',
   'Made from the commands themselves by `npm run reference`; a test fails when this page is older than they are.',
-  'Every command but `up`, `mcp`, `apply`, `hook` and `trust` is a verb of [the table of operations](operations.md), which tells what its answers hold. In ' +
+  'Every command but `up`, `mcp`, `apply`, `hook`, `install`, `uninstall` and `trust` is a verb of [the table of operations](operations.md), which tells what its answers hold. In ' +
     'answers as JSON instants are ISO texts in UTC, and durations are ms.',
   '**The store.** A command works on the nearest `.belfry/belfry.db` upwards from its folder, as git finds its own; ' +
     '`--store` goes before `BELFRY_STORE`, and that before what is found. Where there is none `up`, `schedule create`, ' +

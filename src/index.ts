@@ -65,6 +65,7 @@ export type { HintInput } from './operations/schedule/hint-input.ts'
 export type { Schedule, ScheduleDefinition } from './operations/schedule/schedule-answer.ts'
 export type { RunMade } from './operations/schedule/schedule-control.ts'
 export type { ScheduleInput, SchedulePatch } from './operations/schedule/schedule-input.ts'
+export type { ScheduleStanding } from './operations/schedule/schedule-standing.ts'
 export type { ScheduleWritten } from './operations/schedule/schedule-writes.ts'
 export type { UpcomingRun } from './operations/schedule/upcoming.ts'
 export type { Check, CheckName, Diagnosis, Finding } from './operations/store/diagnosis.ts'
@@ -130,6 +131,7 @@ export class Belfry {
   readonly #store: Store
   readonly #injected: Clock | undefined
   readonly #found: string | null
+  readonly #halt: Opening['halt']
   readonly #engine: Engine
   readonly #handlers: Handlers
   readonly #listeners: Listeners
@@ -171,6 +173,7 @@ export class Belfry {
     this.#store = store
     this.#injected = opening.clock
     this.#found = opening.found
+    this.#halt = opening.halt
     this.#waits = new Waits({ store, clock, events })
     this.#events = events
     const context = contextOf({ store, opening, clock, waits: this.#waits, door: 'library', folder: process.cwd() })
@@ -311,7 +314,9 @@ export class Belfry {
 
   #behind(): Behind {
     const secretOf = async (reference: object) => String((await this.#secrets.resolve(reference)).value)
-    return { context: this.#context, events: this.#events, secretOf }
+    const around = { clock: this.#injected ?? systemClock, injected: this.#injected, halt: this.#halt }
+    const openPrivate = async () => (await import('./library/private-store.ts')).openPrivate(around)
+    return { context: this.#context, events: this.#events, secretOf, openPrivate }
   }
 
   /** Stops the worker and closes the store. */

@@ -38,6 +38,7 @@ export const partPaths: Readonly<Record<string, Readonly<Record<string, object>>
 export const partQueues: readonly string[] = each.flatMap((part) => Object.keys(part.queues ?? {}))
 export const partCommands: readonly LocalCommand[] = each.flatMap((part) => part.commands ?? [])
 export const partUps: readonly NonNullable<CliPart['up']>[] = each.flatMap((part) => part.up ?? [])
+export const partModels: readonly NonNullable<CliPart['mcp']>[] = each.flatMap((part) => part.mcp ?? [])
 export const partTrusts: readonly NonNullable<CliPart['trusts']>[] = each.flatMap((part) => part.trusts ?? [])
 export const signedPaths: readonly string[] = each.flatMap((part) => part.signedPaths ?? [])
 

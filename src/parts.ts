@@ -12,7 +12,9 @@ const optional = await Promise.all([
   unlessLeftOut('config', async () => (await import('./parts/config/part.ts')).config),
   unlessLeftOut('routines', async () => (await import('./parts/routines/part.ts')).routines),
   unlessLeftOut('imports', async () => (await import('./parts/imports/part.ts')).imports),
+  unlessLeftOut('planner', async () => (await import('./parts/planner/part.ts')).planner),
   unlessLeftOut('backfill', async () => (await import('./parts/backfill/part.ts')).backfill),
+  unlessLeftOut('corpus', async () => (await import('./parts/corpus/part.ts')).corpus),
 ])
 
 /** The parts of Belfry. Only this file knows them all. Parts that act at the same moment act in this order; notices come last. */

@@ -42,7 +42,15 @@ export async function openSession(
     waits.close()
     await opened.close()
   }
-  return storeSession(context, { close, ...(isFound && file !== null && { needsTrust: () => needsTrust(file) }) })
+  const openPrivate = async () => {
+    const { openPrivate: open } = await import('./library/private-store.ts')
+    return open({ clock: systemClock, halt: opening.halt })
+  }
+  return storeSession(context, {
+    close,
+    openPrivate,
+    ...(isFound && file !== null && { needsTrust: () => needsTrust(file) }),
+  })
 }
 
 /** A server instead of a store. The client is loaded only when it is used. */
@@ -66,18 +74,25 @@ export async function reachServer({ url, token }: ServerOpening, { env }: Pick<S
 export async function serveModel(open: () => Promise<StoreSession>, request: ModelRequest): Promise<void> {
   const { Confirmations } = await import('./doors/mcp/confirmations.ts')
   const { servePipes } = await import('./doors/mcp/pipes.ts')
-  const { mcpServer } = await import('./doors/mcp/mcp-server.ts')
+  const { asModel, mcpServer } = await import('./doors/mcp/mcp-server.ts')
   const { packageVersion } = await import('./library/version.ts')
-  const { stdin, stdout, ...how } = request
+  const { stdin, stdout, beside, ...how } = request
+  const context = async () => {
+    const session = await open()
+    for (const part of beside) part.serves?.(session)
+    return { ...session.context, actor: { ...session.context.actor, door: 'mcp' } }
+  }
   const server = mcpServer({
     ...how,
-    async context() {
-      const { context } = await open()
-      return { ...context, actor: { ...context.actor, door: 'mcp' } }
-    },
+    beside,
+    context,
     version: packageVersion(),
     confirmations: new Confirmations(randomBytes(32).toString('hex'), systemClock),
   })
+  server.oninitialized = () => {
+    const notify = (method: string, params: object) => server.notification({ method, params } as never)
+    for (const part of beside) part.begin?.({ context: () => asModel(context, how.scope), notify })
+  }
   await servePipes(server, stdin, stdout)
 }
 

@@ -110,5 +110,10 @@ export const holdReasons: OperationContext['holdReasons'] = Object.assign(
 /** What parts know of a run. */
 export const runNotes: NonNullable<OperationContext['runNotes']> = each.flatMap((part) => part.explainsRun ?? [])
 
+/** What parts know of a schedule. */
+export const scheduleNotes: NonNullable<OperationContext['scheduleNotes']> = each.flatMap(
+  (part) => part.explainsSchedule ?? [],
+)
+
 /** The run sources that parts add. */
 export const origins: Readonly<Record<string, RunOrigin>> = Object.assign({}, ...each.map((part) => part.origins ?? {}))

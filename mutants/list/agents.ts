@@ -4,6 +4,7 @@ import type { Mutant } from '../mutant.ts'
 const transcripts = ['test/core/agent/transcript.test.ts', 'test/core/agent/transcript-fuzz.test.ts']
 
 const inboxRules = 'test/parts/agents/inbox/messages.test.ts'
+const sessionTasks = 'test/parts/agents/inbox/session-tasks.test.ts'
 
 /** Agents that cost money for nothing, are believed without proof, or stay behind. */
 export const agents: readonly Mutant[] = [
@@ -168,5 +169,20 @@ export const agents: readonly Mutant[] = [
     hazard: 'A run whose result failed its check counts as a success.',
     edits: [['askCheck', "return says === 'yes' ? null", "return says !== 'failed' ? null"]],
     suites: ['test/parts/agents/judged.test.ts'],
+  },
+  {
+    id: 'session-task-is-kept-quietly',
+    hazard: 'A task for a session that is not there is kept for ever, and done by an agent.',
+    edits: [['taskHome', '!durable && session === undefined', "!durable && context.folder === ''"]],
+    suites: [sessionTasks],
+  },
+  {
+    id: 'messages-start-while-agents-are-stopped',
+    hazard: 'A stop of agents is on, and a session is woken with a prompt.',
+    edits: [
+      ['takeMessage', 'if (row?.stopped != null) return', 'if (row?.stopped === 0) return'],
+      ['takeMessage', 'if (kept?.stopped != null) {', 'if (kept?.stopped === 0) {'],
+    ],
+    suites: [sessionTasks],
   },
 ]

@@ -86,4 +86,10 @@ export const holds: readonly Mutant[] = [
     edits: [['lift-hold.ts lift', 'if (endsInSteps(hold))', 'if (endsInSteps(hold) && hold.from <= now)']],
     suites: [conformance('memory: a hold that began before the clock')],
   },
+  {
+    id: 'notice-of-a-stop-opens-its-queue',
+    hazard: 'While everything is stopped and one notification tells of it, all the others of its queue start too.',
+    edits: [['lease.ts forcedLanes', "n.calendar = '${toldCalendar}' and", '']],
+    suites: ['test/parts/notices/raised.test.ts'],
+  },
 ]

@@ -25,6 +25,25 @@ export const openings: readonly Mutant[] = [
     suites: ['test/core/closings.test.ts'],
   },
   {
+    id: 'clock-set-back-finds-no-closings',
+    hazard: 'Runs start in closed hours when the clock is set back to before the closings were written.',
+    edits: [['writeClosings', 'yield* closeBefore(context, use, now)', '']],
+    suites: [closed],
+  },
+  {
+    id: 'ended-closing-is-forgotten',
+    hazard: 'Runs start in closed hours when the clock is set back into a closing that had ended.',
+    edits: [['turn-holds.ts turned', 'row.reason !== calendarReason) yield*', "row.reason !== '') yield*"]],
+    suites: [closed],
+  },
+  {
+    id: 'clock-set-back-closes-for-good',
+    hazard:
+      'After the clock is set back work waits until it has caught up, which may be days, although its calendar is open.',
+    edits: [['renewClosings', 'if (row !== undefined) yield*', 'if (row === undefined) yield*']],
+    suites: [closed],
+  },
+  {
     id: 'deleted-calendar-is-open',
     hazard: 'A run that names a calendar which was deleted starts at any time.',
     edits: [['writeClosings', 'missing.length > 0\n      ?', 'missing.length < 0\n      ?']],
@@ -69,7 +88,7 @@ export const openings: readonly Mutant[] = [
   {
     id: 'forced-run-passes-a-hold',
     hazard: 'A run that was forced past closed calendars starts although a person holds its queue.',
-    edits: [['isForced', " and h.reason <> '${calendarReason}'", " and h.reason = ''"]],
+    edits: [['isForced', ' and h.reason not in (${passed})', " and h.reason = ''"]],
     suites: [closed],
   },
   {

@@ -29,7 +29,7 @@ export class Books {
   apply(deed: Deed): void {
     for (const change of deed.changes) {
       if (change.table === 'queue') this.queues.changed(change)
-      this.holds.changed(change, deed.now)
+      this.holds.changed(change)
       this.accounts.changed(change, this.holds)
       this.budgets.changed(change)
     }

@@ -14,17 +14,12 @@ export interface Held {
 export class Holds {
   readonly #holds = new Map<number, Rows['hold']>()
   readonly #needs = new Map<number, Rows['need']>()
-  /** Closings are written from an instant on; of what a clock that was set back shows before it nothing is known. */
-  readonly #calendars = new Map<string, { readonly hours: OpeningHours; readonly since: number }>()
-  readonly #followedSince = new Map<number, number>()
+  readonly #calendars = new Map<string, OpeningHours>()
 
-  changed(change: Change, now: number): void {
-    if (change.table === 'need' && change.after !== null) {
-      this.#needs.set(change.after.id, change.after)
-      this.#followedSince.set(change.after.id, now)
-    }
+  changed(change: Change): void {
+    if (change.table === 'need' && change.after !== null) this.#needs.set(change.after.id, change.after)
     if (change.table === 'calendar' && change.after !== null) {
-      this.#calendars.set(change.after.name, { hours: JSON.parse(change.after.hours) as OpeningHours, since: now })
+      this.#calendars.set(change.after.name, JSON.parse(change.after.hours) as OpeningHours)
     }
     if (change.table !== 'hold') return
     if (change.before !== null) this.#holds.delete(change.before.id)
@@ -80,10 +75,10 @@ export class Holds {
     const hold = this.on(run).find((one) => isInForce(one, leasedAt))
     demand(hold === undefined, 'nothing starts under a hold in force', () => ({ ...told(), hold }))
     const { calendar = '' } = this.#needs.get(run.needId) ?? {}
-    const found = this.#calendars.get(calendar)
-    if (found === undefined || leasedAt < Math.max(found.since, this.#followedSince.get(run.needId) ?? 0)) return
-    const { open } = opening({ at: leasedAt, calendar: found.hours })
-    demand(open, 'nothing starts while its calendar is closed', () => ({ ...told(), ...found }))
+    const hours = this.#calendars.get(calendar)
+    if (hours === undefined) return
+    const { open } = opening({ at: leasedAt, calendar: hours })
+    demand(open, 'nothing starts while its calendar is closed', () => ({ ...told(), hours }))
   }
 
   fired(run: Held, madeAt: number, told: () => object): void {

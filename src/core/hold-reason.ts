@@ -1,4 +1,4 @@
-import { type Hold, type HoldFiring, holdSubject } from './hold.ts'
+import { beforeClosings, type Hold, type HoldFiring, holdSubject } from './hold.ts'
 
 /** Why work may not start, and what ends it. Parts add more. */
 export interface HoldReason {
@@ -59,7 +59,9 @@ export const kernelHoldReasons = {
 } as const satisfies Readonly<Record<string, HoldReason>>
 
 /** The note of such a hold names the calendars that keep the work: `office`, `!night` where night must be over, `?gone` where it does not exist. */
-function calendarSentence({ scope, subject, note, until }: Hold): string {
+function calendarSentence({ scope, subject, note, from, until }: Hold): string {
+  if (from === beforeClosings)
+    return `The clock was set back to before the hours of calendar ${note ?? subject} were written; a worker writes them within a minute.`
   const whose = scope === 'queue' ? ` of queue ${subject}` : scope === 'namespace' ? ' of the namespace' : ''
   const each = (note ?? subject).split(', ').map((use) => {
     if (use.startsWith('?')) return `${bare(use)}${whose} does not exist`

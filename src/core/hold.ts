@@ -60,8 +60,20 @@ export interface Holdable {
 /** The calendars of a run that a person forced: no closed calendar keeps it, neither its schedule's nor those of its queue and namespace. */
 export const forcedCalendar = '!'
 
+/**
+ * The calendars of a notification of a stop: the person who stopped everything is to know that it was stopped, so that the stop of the
+ * namespace that it tells of does not keep it, nor does a closed calendar. Only the part of notifications makes such runs.
+ */
+export const toldCalendar = '!!'
+
 /** The reason of the holds of closed calendars. */
 export const calendarReason = 'calendar'
+
+/**
+ * The beginning of the hold on the time before the closings of a calendar were last written. Only a clock that was set back sees it in
+ * force: nothing starts until a worker has written the closings of that time.
+ */
+export const beforeClosings = 0
 
 /** The runs of a schedule, by everything that a hold can be on. */
 export function workOfSchedule({ name, queue = 'default', target, concurrencyKey, options }: ScheduleSpec): Holdable {
@@ -81,7 +93,9 @@ export function isInForce({ from, until }: Pick<Hold, 'from' | 'until'>, now: nu
 
 /** Whether a hold is on this piece of work, at any time. */
 export function isOn({ scope, subject, reason }: Pick<Hold, 'scope' | 'subject' | 'reason'>, work: Holdable): boolean {
-  if (reason === calendarReason && work.calendar === forcedCalendar) return false
+  const passes = work.calendar === forcedCalendar || work.calendar === toldCalendar
+  if (reason === calendarReason && passes) return false
+  if (reason === 'stopped' && scope === 'namespace' && work.calendar === toldCalendar) return false
   switch (scope) {
     case 'namespace':
       return true

@@ -10,11 +10,13 @@ export function isSecretName(name: unknown): name is string {
 /** Deeper than any stored data. */
 const levelsMax = 1_000
 
-/** The names of all referenced secrets, at any depth: an object whose only field is `secret`. */
+/** The names of all referenced secrets, at any depth: an object whose only field is `secret`, or that and the `previous` one. */
 export function secretsIn(value: unknown, level = 0): string[] {
   if (typeof value !== 'object' || value === null || level > levelsMax) return []
   const fields = Object.entries(value)
   const [name, inner] = fields[0] ?? []
   if (fields.length === 1 && name === 'secret') return [String(inner)]
+  const names = fields.map(([field]) => field).sort()
+  if (names.join() === 'previous,secret') return fields.map(([, each]) => String(each))
   return fields.flatMap(([, field]) => secretsIn(field, level + 1))
 }

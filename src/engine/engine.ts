@@ -12,7 +12,7 @@ import { noSignal, type Signal } from './signals.ts'
 import { type StartOptions, Worker } from './worker.ts'
 
 export type { Executors } from './execute-run.ts'
-export type { HaltOptions } from './halt.ts'
+export { type HaltOptions, haltReason } from './halt.ts'
 export type { Coroner } from './reclaim-tick.ts'
 export type { EngineSettings } from './settings.ts'
 export type { StartOptions } from './worker.ts'

@@ -34,6 +34,8 @@ export interface RunEnded extends AttemptName {
   readonly status: RunStatus
   readonly reason: string
   readonly durationMs: number
+  /** Why the run exists; empty where the run was removed meanwhile. */
+  readonly source: string
   /** When its next attempt may start; only for a run that is retried. */
   readonly nextEligibleAt?: number
 }
@@ -76,7 +78,13 @@ export interface KernelEvents {
   }
   /** Missed one-shots wait for the decision of a person. */
   'schedule.asked': { readonly schedules: readonly string[] }
-  'schedule.fired': { readonly schedule: string; readonly runId: string; readonly occurrenceAt: number }
+  'schedule.fired': {
+    readonly schedule: string
+    readonly runId: string
+    readonly occurrenceAt: number
+    /** What gave the instant: the baseline, a hint, a bound. */
+    readonly source: string
+  }
   'schedule.skipped': {
     readonly schedule: string
     readonly from: number

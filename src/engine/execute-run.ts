@@ -158,12 +158,17 @@ function endOf(holding: Holding, came: ExecutorAnswer, { context, ...how }: Endi
   const result = ended?.result
   const plain =
     result === undefined ? { runId, fence, scheduleId, outcome } : { runId, fence, scheduleId, outcome, result }
-  const end = ended?.effect === undefined ? plain : { ...plain, effect: ended.effect }
+  const end = withRareFacts(plain, ended)
   const usage = reportedUsage(holding, ended)
   const utilisation = reportedUtilisation(holding, ended)
   // Nearly every end is plain, and one object for each is enough.
   if (usage === undefined && utilisation === undefined && limit === undefined && !holding.isWatched) return end
   return { ...end, usage, utilisation, rateLimited: limit, isWatched: holding.isWatched }
+}
+
+/** What few attempts end with. The others keep the one object that they have. */
+function withRareFacts(end: AttemptEnd, { effect, resultBytesMax }: Partial<Ended> = {}): AttemptEnd {
+  return effect === undefined && resultBytesMax === undefined ? end : { ...end, effect, resultBytesMax }
 }
 
 /** A limit without a known end is tried again after a minute. */

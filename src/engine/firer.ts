@@ -53,8 +53,8 @@ export class Firer {
   async #fire(): Promise<number> {
     const { store, events, signal } = this.#options.context
     const fired = await store.fireDue({ limit: store.keepsOrder ? batchMax.here : batchMax.elsewhere })
-    for (const { id, schedule, occurrenceAt, isAsked } of fired.runs) {
-      if (isAsked !== true) events.tell('schedule.fired', { schedule, runId: id, occurrenceAt })
+    for (const { id, schedule, occurrenceAt, source, isAsked } of fired.runs) {
+      if (isAsked !== true) events.tell('schedule.fired', { schedule, runId: id, occurrenceAt, source })
     }
     const asked = fired.runs.filter(({ isAsked }) => isAsked === true)
     // One question for all of them.

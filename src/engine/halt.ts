@@ -50,6 +50,11 @@ export class Halt {
   }
 }
 
+/** Why nothing is started now, asked once. */
+export async function haltReason({ disabled, stopFile }: HaltOptions): Promise<string | null> {
+  return disabled ?? (stopFile === undefined ? null : reasonIn(stopFile))
+}
+
 /** A file that is there and cannot be read stops as well: a person put it there. */
 async function reasonIn(path: string): Promise<string | null> {
   let file: FileHandle | undefined

@@ -100,6 +100,7 @@ async function tellEnd({ store, events }: EngineContext, { runId, fence, status,
     scheduleId: run?.scheduleId ?? null,
     status,
     reason,
+    source: run?.source ?? '',
     durationMs: attempt === undefined ? 0 : attempt.endedAt - (attempt.startedAt ?? attempt.endedAt),
   })
 }

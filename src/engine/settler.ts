@@ -176,8 +176,8 @@ export class Settler {
     reason: string,
     nextEligibleAt?: number,
   ): void {
-    const { runId, fence, queue, scheduleId } = holding.lease
-    const ended: RunEnded = { runId, fence, queue, scheduleId, status, reason, durationMs }
+    const { runId, fence, queue, scheduleId, source } = holding.lease
+    const ended: RunEnded = { runId, fence, queue, scheduleId, status, reason, durationMs, source }
     const { events } = this.#context
     events.tell(eventOfEnd(status), nextEligibleAt === undefined ? ended : { ...ended, nextEligibleAt })
     if (usage === undefined) return

@@ -1,11 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import type { Clock } from '../core/clock.ts'
+import { haltReason } from '../engine/engine.ts'
 import { kinds } from '../kinds.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
 import type { Waits } from '../operations/run/waits.ts'
 import type { Store } from '../store/port.ts'
-import { attemptFacts, budgetsOf, checks, fields, holdReasons, origins, queues, runNotes, sections } from '../table.ts'
+import {
+  attemptFacts,
+  budgetsOf,
+  checks,
+  fields,
+  holdReasons,
+  origins,
+  queues,
+  runNotes,
+  scheduleNotes,
+  sections,
+} from '../table.ts'
 import type { Opening } from './options.ts'
 
 interface Parts {
@@ -20,10 +32,23 @@ interface Parts {
 
 /** The context of the verbs in this process. */
 export function contextOf({ store, opening, clock, waits, door, folder }: Parts): OperationContext {
-  const { zone, defaultMaxConcurrent } = opening
+  const { zone, defaultMaxConcurrent, halt } = opening
+  const halted = () => haltReason(halt)
   const actor = { name: opening.name ?? userName(), door }
-  const ofParts = { attemptFacts, budgetsOf, origins, holdReasons, runNotes, checks, fields, kinds, queues, sections }
-  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, ...ofParts, randomHex }
+  const ofParts = {
+    attemptFacts,
+    budgetsOf,
+    origins,
+    holdReasons,
+    runNotes,
+    scheduleNotes,
+    checks,
+    fields,
+    kinds,
+    queues,
+    sections,
+  }
+  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, halted, ...ofParts, randomHex }
 }
 
 function randomHex(bytes: number): string {

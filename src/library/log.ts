@@ -14,7 +14,9 @@ import {
 import { partLines } from '../parts-face.ts'
 
 const of = ({ runId, fence }: Pick<AttemptName, 'runId' | 'fence'>) => `Run ${runId}, attempt ${fence},`
-const after = ({ durationMs, reason }: RunEnded) => `after ${span(durationMs)}: ${reason}`
+const after = ({ durationMs, reason, source }: RunEnded) => `after ${span(durationMs)}: ${reason}${by(source)}`
+/** Why the run exists, where that is known. */
+const by = (source: string) => (source === '' ? '' : ` (${source})`)
 const iso = (at: number) => new Date(at).toISOString()
 
 /** What does not start under a hold. */
@@ -46,7 +48,7 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   'run.failed': { level: 'error', say: (event) => `${of(event)} failed for good ${after(event)}.` },
   'run.parked': { level: 'error', say: (event) => `${of(event)} is parked until it is reset, ${after(event)}.` },
   'run.cancelled': { level: 'info', say: (event) => `${of(event)} was cancelled ${after(event)}.` },
-  'run.skipped': { level: 'info', say: (event) => `${of(event)} was skipped: ${event.reason}.` },
+  'run.skipped': { level: 'info', say: (event) => `${of(event)} was skipped: ${event.reason}${by(event.source)}.` },
   'run.used': {
     level: 'debug',
     say: ({ runId, fence, kind, name, usage: { tokensIn = 0, tokensOut = 0 } }) =>
@@ -79,7 +81,8 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   },
   'schedule.fired': {
     level: 'debug',
-    say: ({ schedule, runId, occurrenceAt }) => `Schedule ${schedule} fired ${runId} for ${iso(occurrenceAt)}.`,
+    say: ({ schedule, runId, occurrenceAt, source }) =>
+      `Schedule ${schedule} fired ${runId} for ${iso(occurrenceAt)}${by(source)}.`,
   },
   'schedule.asked': {
     level: 'warn',

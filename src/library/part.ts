@@ -1,5 +1,5 @@
 import type { Events } from '../engine/events.ts'
-import type { OperationContext } from '../operations/operation-context.ts'
+import type { OperationContext, PrivateStore } from '../operations/operation-context.ts'
 
 /** What a method of a part works with. */
 export interface Behind {
@@ -7,6 +7,8 @@ export interface Behind {
   readonly events: Events
   /** The value of a secret reference, looked up at each call. */
   readonly secretOf: (reference: { readonly secret: string }) => Promise<string>
+  /** Opens a private store; its caller closes it. */
+  readonly openPrivate: () => Promise<PrivateStore>
 }
 
 /** What a method has started; it is closed together with the library. */

@@ -15,21 +15,31 @@ interface FeatureEntry {
 
 const known = {
   agents: {
-    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox'],
+    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox', 'coming-over'],
     nouns: ['agents', 'workspaces', 'tasks', 'missed', 'inbox'],
-    words: ['agent', 'workspace', 'screen', 'attach', 'task', 'hook'],
-    versions: [25, 30, 28, 33],
+    words: [
+      'agent',
+      'workspace',
+      'screen',
+      'attach',
+      'task',
+      'hook',
+      'install',
+      'uninstall',
+      'claude',
+      'import-claude',
+    ],
+    versions: [25, 30, 28, 35, 33],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
   config: { nouns: ['config'], words: ['apply'] },
   routines: { nouns: ['routines'], words: ['routine', 'hooks'], versions: [8, 15] },
   imports: { words: ['import'] },
   backfill: { words: ['backfill'] },
+  corpus: { nouns: ['corpora'], words: ['corpus'], versions: [42] },
   command: { words: ['command'] },
   http: { words: ['http'] },
-  // Names of parts to come: a setting that leaves them out holds from their first day.
-  planner: { words: ['planner'] },
-  corpus: { words: ['corpus'] },
+  planner: { words: ['planner'], versions: [40] },
 } satisfies Readonly<Record<string, FeatureEntry>>
 
 export type Feature = keyof typeof known

@@ -27,6 +27,8 @@ export interface OperationContext extends FirstPolicies {
   readonly holdReasons: Readonly<Record<string, HoldReason>>
   /** What parts know of a run, for its explanation. */
   readonly runNotes?: readonly NonNullable<OperationPart['explainsRun']>[]
+  /** What parts know of a schedule, for its explanation. */
+  readonly scheduleNotes?: readonly NonNullable<OperationPart['explainsSchedule']>[]
   /** The budgets that count planned work, by the parts that have them. */
   readonly budgetsOf?: readonly NonNullable<OperationPart['budgetsOf']>[]
   /** The config file sections that parts add. */
@@ -41,8 +43,15 @@ export interface OperationContext extends FirstPolicies {
   readonly kinds: readonly TargetKind[]
   /** The caller's scope. Absent for a caller that opened the store itself, who may do anything. */
   readonly scope?: Scope
+  /** Why nothing is started on this machine, whatever the store says; null where everything may be. */
+  readonly halted?: () => Promise<string | null>
   /** Random bytes as hex, for secrets; tests pass their own. */
   readonly randomHex: (bytes: number) => string
 }
 
 export type Reader = Pick<OperationContext, 'folder' | 'kinds'> & Partial<Pick<OperationContext, 'fields'>>
+
+/** A store of this process alone, in which due schedules are fired. */
+export interface PrivateStore extends Pick<OperationContext, 'store' | 'waits'> {
+  close(): Promise<void>
+}

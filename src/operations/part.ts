@@ -1,7 +1,8 @@
 import type { HoldReason } from '../core/hold-reason.ts'
 import type { Target } from '../core/target.ts'
-import type { RunView } from '../store/views.ts'
+import type { RunView, ScheduleView } from '../store/views.ts'
 import type { AnySection } from './config-section.ts'
+import type { Candidate } from './explain/candidates.ts'
 import type { AddedFields } from './fields/added-fields.ts'
 import type { MoreVerbs, NounEntry } from './noun.ts'
 import type { OperationContext } from './operation-context.ts'
@@ -29,6 +30,20 @@ export interface PlannedWork {
   readonly options: Readonly<Record<string, unknown>>
 }
 
+/** A schedule that is explained, for the parts that know something of it. */
+export interface ScheduleInQuestion {
+  readonly schedule: ScheduleView
+  readonly now: number
+  /** The candidates for its next instant. */
+  readonly candidates: readonly Candidate[]
+}
+
+/** What a part knows of a schedule: lines under a title. Instants in them are ISO texts, which a terminal shows in the reader's zone. */
+export interface ExplainedPart {
+  readonly title: string
+  readonly lines: readonly string[]
+}
+
 /** What a part adds to the table of verbs. */
 export interface OperationPart {
   /** Nouns with their verbs, and verbs for the kernel's nouns. */
@@ -45,6 +60,8 @@ export interface OperationPart {
   readonly holdReasons?: Readonly<Record<string, HoldReason>>
   /** What it knows of a run, in sentences for its explanation. */
   readonly explainsRun?: (context: OperationContext, run: RunView) => Promise<readonly string[]>
+  /** What it knows of a schedule, for its explanation; nothing where it has no lines. */
+  readonly explainsSchedule?: (context: OperationContext, question: ScheduleInQuestion) => Promise<ExplainedPart>
   /** The names of the budgets that count such work. */
   readonly budgetsOf?: (context: OperationContext, work: PlannedWork) => Promise<readonly string[]>
   /** Knows the callers of tokens that the part makes itself. */

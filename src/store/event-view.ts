@@ -50,6 +50,8 @@ interface AttemptFacts {
   readonly fence: number
   readonly queue: string
   readonly schedule: string | null
+  /** Why the run exists; null where it was removed. */
+  readonly source: RunSource | null
   readonly outcome: string
   readonly reason: string | null
   readonly startedAt: number | null

@@ -91,6 +91,8 @@ export interface Store {
   audited(entry: AuditEntry): Store
   /** The same store; steps that can be rehearsed return their answer and write nothing, others are refused. */
   rehearsal(): Store
+  /** Whether it is such a rehearsal: a verb that changes files as well leaves them alone. */
+  readonly isRehearsal?: true
   condition(): Promise<StoreCondition>
   /** Checks the whole database off the event loop. Returns what is damaged, or `null`. */
   damage(): Promise<string | null>
@@ -166,10 +168,15 @@ export interface LeaseAnswer {
   readonly skipped: {
     readonly runId: string
     readonly scheduleId: string | null
+    readonly source: RunSource
     readonly reason: 'lateness' | 'deadline'
   }[]
   /** Runs that were parked instead of being leased, because their stored work cannot be read. */
-  readonly broken: (LeaseName & { readonly scheduleId: string | null; readonly reason: string })[]
+  readonly broken: (LeaseName & {
+    readonly scheduleId: string | null
+    readonly source: RunSource
+    readonly reason: string
+  })[]
   readonly inFlight: number
   readonly available: number
   /** With these leases the queue is at its ceiling: no worker gets another before one of its runs ends. */
@@ -223,7 +230,7 @@ export interface HeldLease extends LeaseName {
 export type RunSource = KernelSource | (string & {})
 
 /** The sources of runs that the kernel itself makes. */
-export type KernelSource = Source | 'enqueued' | 'run-now' | 'retry'
+export type KernelSource = Source | 'enqueued' | 'run-now' | 'retry' | 'test'
 
 export type Renewal =
   | (LeaseName & {
@@ -238,6 +245,8 @@ export type Renewal =
 export interface AttemptEnd extends LeaseName {
   readonly outcome: Outcome
   readonly result?: unknown
+  /** How long its result may be, where that is more than of others. */
+  readonly resultBytesMax?: number | undefined
   /** What parts learned after the target succeeded, by the name of the part, for their end hooks. */
   readonly learned?: Readonly<Record<string, unknown>>
   /** The lease's schedule, if it has one; it must be locked before the run. */

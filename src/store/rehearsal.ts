@@ -35,6 +35,7 @@ export function rehearsalOf(store: Store, database: Database, context: StoreCont
     wakeOthers: () => undefined,
     audited: () => rehearsal,
     rehearsal: () => rehearsal,
+    isRehearsal: true,
     close: () => store.close(),
   }
   return rehearsal

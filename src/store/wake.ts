@@ -4,7 +4,7 @@ import { moveHold } from './calendars/write-closings.ts'
 import { deleteHold, endHold } from './holds/lift-hold.ts'
 import { insertHold } from './holds/put-hold.ts'
 import { wakeStopped } from './holds/stopped-schedules.ts'
-import { deleteEnded } from './holds/turn-holds.ts'
+import { deleteEnded, keepBefore } from './holds/turn-holds.ts'
 import { takeBack } from './leases/reclaim.ts'
 import { requestCancelsOn, requestReleasesOn } from './leases/stop-leased.ts'
 import type { NewsKind } from './news.ts'
@@ -37,6 +37,7 @@ const tells = new Map<Statement, { readonly what: NewsKind | readonly NewsKind[]
   [endHold, { what: ['work', 'schedules'] }],
   [deleteHold, { what: ['work', 'schedules'] }],
   [deleteEnded, { what: ['work', 'schedules'] }],
+  [keepBefore, { what: ['work', 'schedules'] }],
   [moveHold, { what: ['work', 'schedules'] }],
   [wakeStopped, { what: 'schedules', wrote: true }],
   [requestCancel, { what: 'cancels', wrote: true }],

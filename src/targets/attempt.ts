@@ -50,6 +50,8 @@ export interface Ended {
   readonly result?: unknown
   /** What is left to do in the step that ends the attempt. */
   readonly effect?: LastEffect
+  /** How long a result is kept whole, where its target asks for more than others have. */
+  readonly resultBytesMax?: number
 }
 
 /**

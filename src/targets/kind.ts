@@ -34,6 +34,8 @@ export interface TargetKind {
   readonly takesWords?: true
   /** The default timeout of an attempt. Default: none. */
   readonly timeoutMs?: number
+  /** The timeouts that an attempt may have. Default: any. */
+  readonly timeoutRangeMs?: { readonly min: number; readonly max: number }
   /** The length of its leases, where that is longer than the worker's. */
   readonly leaseMs?: number
   /** The queue of all its runs. Default: any; work names its own. */
@@ -80,7 +82,7 @@ export interface TargetFlag {
   /** Its field in the target: `http.url`. */
   readonly field: string
   /** How it is read. A pair and a secret name an entry of the field, and may be repeated; a file may be read for a text. Default: text. */
-  readonly reads?: 'pair' | 'secret' | 'file'
+  readonly reads?: 'pair' | 'secret' | 'file' | 'number'
 }
 
 /** What differs where a target sends messages of a part. */

@@ -103,7 +103,8 @@ const cli: Door = async ({ context }, operation, input) => {
       stdin: Object.assign(new PassThrough(), { isTTY: true }) as never,
     },
     ...{ stdout: out.stream, stderr: err.stream, clock: context.clock },
-    open: async () => storeSession(context, { close: async () => undefined }),
+    open: async () =>
+      storeSession(context, { close: async () => undefined, openPrivate: () => Promise.reject(new Error('none')) }),
     ...{ reach: () => expect.unreachable(), work: () => expect.unreachable(), model: () => expect.unreachable() },
   }
   await main(typed, world as never, '1')

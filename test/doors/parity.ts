@@ -76,7 +76,7 @@ function told({ noun, verb }: AnyOperation, said: Said): Said {
 /** Verbs that may be the first thing anybody does. */
 const begins: ReadonlySet<string> = new Set([
   ...['create', 'put', 'enqueue', 'enqueueMany', 'set', 'apply'],
-  ...['importWorkflow', 'importCrontab'],
+  ...['importWorkflow', 'importCrontab', 'importClaude', 'importCronicorn'],
 ])
 const emptyDesks = new Map<string, Lent>()
 

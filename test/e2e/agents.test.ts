@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { standIn } from '../parts/agents/scene.ts'
@@ -112,6 +112,82 @@ describe('at a terminal', () => {
     const live = await shell.start('agent check claude --live', { env }).ended
     expect(live.stdout).toContain('live: it answered; read: session, model, tokensIn, tokensOut, cost, turns, final')
     expect(live.exit).toBe(0)
+  })
+})
+
+/** A shell in which a task waits for its worker. It has an account and a budget, and a command hears what comes of it. */
+async function newcomer() {
+  const { shell, up, log, noted } = shellWith('sqlite', 'claude')
+  const told = join(shell.folder, 'told')
+  writeFileSync(
+    join(shell.folder, 'belfry.yaml'),
+    'source: app\nagents: { claude: { account: claude-max, killAfter: 1s } }\naccounts: { claude-max: { maxConcurrent: 3 } }\n',
+  )
+  const typed = async (...words: string[]) => {
+    const { exit, stdout, stderr } = await shell.belfry(
+      words.flatMap((word) => (word.startsWith('{') ? [word] : word.split(' '))),
+    )
+    expect(exit, stderr).toBe(0)
+    return stdout
+  }
+  await typed('apply')
+  await typed('budget put claude-day --per day --zone Europe/Paris --money 40USD --runs 200 --for profile=claude')
+
+  // Each attempt but the last waits after its first line, with a child.
+  const env = { STAND_IN: 'slow child:calm | slow child:calm | fixture:success', STAND_IN_LOG: log }
+  const made = await typed(
+    'task create --name deploy --cron @daily --agent claude --prompt Healthy? --terminal tmux --env',
+    JSON.stringify(env),
+    '--on-complete',
+    JSON.stringify({ command: ['/bin/sh', '-c', `cat > ${told}.part && mv ${told}.part ${told}`] }),
+  )
+  expect(made).toMatch(/^task \w{8} deploy {2}.*next .*; budget claude-day; expires never/)
+  return { shell, up, noted, typed, told }
+}
+
+describe('a newcomer with a stand-in', () => {
+  it('creates a task, watches it, attaches, kills the worker, sees it resumed, stops all agents with one command, and gets the notice', async ({
+    skip,
+  }) => {
+    skip(!isTmuxHere, 'tmux is not installed')
+    const { shell, up, noted, typed, told } = await newcomer()
+    const worker = await up()
+    const { id } = await shell.json<{ id: string }>('task run deploy')
+    const agents = () => noted().filter(({ child }) => child !== undefined).length
+    const isGone = () => vanished(...noted().flatMap(({ pid, child }) => pid ?? child ?? []))
+
+    // Watch, and attach.
+    await until(() => agents() === 1, 'the agent has started')
+    await expect.poll(() => typed('run list')).toMatch(new RegExp(`${id} +leased .*working`))
+    expect(await typed(`run screen ${id}`)).toContain('claude-opus-4-5')
+    expect((await shell.belfry(`run attach ${id}`)).stdout).toMatch(/tmux -S \S+ attach-session -r -t/)
+
+    // Kill the worker, and see it resumed by the next.
+    worker.signal('SIGKILL')
+    await worker.ended
+    await isGone()
+    const next = await up()
+    await until(() => agents() === 2, 'the agent has started again')
+
+    // Stop all agents with one command: the run is given back uncounted, and says why it does not start.
+    await typed('stop --on kind:agent --release --reason Incident')
+    await isGone()
+    await expect.poll(() => typed(`explain run ${id}`)).toMatch(/agent.*stopped by .*Incident/)
+    expect(await typed('admission')).toContain('Incident')
+    await typed('go --on kind:agent')
+    await expect.poll(async () => (await shell.json<{ status: string }>(`run show ${id}`)).status).toBe('completed')
+
+    // One session all the way, and the notice with the answer and its cost.
+    const attempts = await shell.json<Attempt[]>(`run attempts ${id}`)
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['lost', 'forced-stop', 'success'])
+    expect(await shell.json(`run show ${id}`)).toMatchObject({ attempts: 1 })
+    expect(new Set(attempts.map(({ agent }) => agent?.sessionId)).size).toBe(1)
+    await until(() => existsSync(told), 'the notice has come')
+    expect(JSON.parse(readFileSync(told, 'utf8'))).toMatchObject({ answer: 'The deploy is healthy.', run: id })
+    expect(await typed('cost --by schedule --since 7d')).toMatch(/deploy .*0\.031207 USD/)
+    expect(await typed('budget show claude-day')).toMatch(/0\.0312/)
+    next.ctrlC()
+    await next.ended
   })
 })
 

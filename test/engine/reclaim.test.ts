@@ -224,6 +224,7 @@ describe('taking back', () => {
       scheduleId: null,
       status: 'parked',
       reason: 'effect-unknown',
+      source: 'enqueued',
     }
     expect(here.of('run.parked')).toEqual([{ ...ended, durationMs: 7_000 }])
   })

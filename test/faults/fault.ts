@@ -27,6 +27,8 @@ export interface Fault {
   house?(place: Place): Promise<House | string>
   /** Whether schedules fire meanwhile; they do if nothing is said. */
   readonly hasSchedules?: false
+  /** How late a start may be, where the fault itself makes all work late; if nothing is said, as late as in all other faults. */
+  readonly epsilonMs?: number
   /** Starts the workers. */
   arrange(world: World): Promise<void>
   /** Does it that often, and answers how often it really was done. */

@@ -15,8 +15,8 @@ const epsilonMs = 45_000
 
 /** How often each is injected: to see that all is well, and to have figures. */
 const times = {
-  short: { kills: 100, pauses: 20, others: 10, accounts: 2 },
-  full: { kills: 2_000, pauses: 300, others: 40, accounts: 40 },
+  short: { kills: 100, pauses: 20, others: 10, accounts: 2, stops: 50 },
+  full: { kills: 2_000, pauses: 300, others: 40, accounts: 40, stops: 500 },
 } as const
 
 interface Options {
@@ -27,6 +27,7 @@ interface Options {
   readonly others: number
   /** Kills among workers that race for one account or one budget, each after 2,500 reservations. */
   readonly accounts: number
+  readonly stops: number
   readonly seed: number
   readonly json: string | undefined
 }
@@ -42,6 +43,7 @@ function optionsOf(words: string[]): Options {
       pauses: { type: 'string' },
       others: { type: 'string' },
       accounts: { type: 'string' },
+      stops: { type: 'string' },
       seed: { type: 'string' },
       json: { type: 'string' },
     },
@@ -58,16 +60,18 @@ function optionsOf(words: string[]): Options {
     pauses: Number(values.pauses ?? usual.pauses),
     others: Number(values.others ?? usual.others),
     accounts: Number(values.accounts ?? usual.accounts),
+    stops: Number(values.stops ?? usual.stops),
     seed: Number(values.seed ?? Date.now() % 1_000_000),
     json: values.json,
   }
 }
 
 /** Kills are shared between those that can be proven and those that cannot. */
-function timesOf({ id }: Fault, { kills, pauses, others, accounts }: Options): number {
+function timesOf({ id }: Fault, { kills, pauses, others, accounts, stops }: Options): number {
   if (id === 'F1') return Math.ceil(kills / 2)
   if (id === 'F1r') return Math.floor(kills / 2)
   if (id === 'F30' || id === 'F31') return accounts
+  if (id === 'F33') return stops
   // Two minutes.
   if (id === 'F32') return Math.min(others * 3, 100)
   return id === 'F11' ? pauses : others

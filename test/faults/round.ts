@@ -58,7 +58,7 @@ interface Played {
 const nothing = { injected: 0, runs: 0, effects: 0, refusals: 0, acks: 0, latenessMs: [], recoveries: [], closedMs: [] }
 
 function judged(fault: Fault, { injected, epsilonMs, history }: Played): RoundResult {
-  const checks = [...fault.expect, everyTargetMatched({ epsilonMs })]
+  const checks = [...fault.expect, everyTargetMatched({ epsilonMs: fault.epsilonMs ?? epsilonMs })]
   const breaches = checks.flatMap((check) => check(history))
   return {
     injected,

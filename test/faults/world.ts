@@ -26,7 +26,7 @@ const standbys = 2
 export type WorkerChoice = Partial<
   Pick<
     WorkerOptions,
-    'isBlind' | 'armAtAck' | 'graceMs' | 'clientMs' | 'busyShare' | 'longShare' | 'accountShare' | 'slots'
+    'isBlind' | 'armAtAck' | 'graceMs' | 'clientMs' | 'busyShare' | 'longShare' | 'accountShare' | 'slots' | 'leaseMs'
   >
 >
 

@@ -82,6 +82,13 @@ describe('an example that a reader copies runs', () => {
     ])
   })
 
+  it('flash-sale/main.mjs sees the surge with rules as soon as with short intervals, and with a third of their starts', async () => {
+    const running = start('flash-sale/main.mjs', [], { cwd: folder() })
+    expect([await running.ended, running.output()]).toEqual([[0, null], expect.stringContaining('breaches')])
+    const page = readFileSync(join(examples, 'flash-sale/README.md'), 'utf8')
+    expect(page).toContain(running.output())
+  })
+
   it('transactions/sqlite.mjs keeps the order and its run, or neither', async () => {
     const cwd = folder()
     const running = start('transactions/sqlite.mjs', [join(cwd, 'orders.db')], { cwd })

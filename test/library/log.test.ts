@@ -7,7 +7,7 @@ import { Listeners } from '../../src/library/listeners.ts'
 import { lines, logEvents, loggerOf } from '../../src/library/log.ts'
 
 const attempt = { runId: 'r-11', fence: 2, queue: 'default', scheduleId: null }
-const ended = { ...attempt, status: 'completed', reason: 'success', durationMs: 1_234.5 } as const
+const ended = { ...attempt, status: 'completed', reason: 'success', durationMs: 1_234.5, source: 'run-now' } as const
 const error = new Error('broken')
 
 /** One of each; the type asks for all of them but that of the part of the tests. */
@@ -31,7 +31,7 @@ const samples: Omit<EngineEvents, 'note.found'> = {
     because: 'holder-dead',
     nextEligibleAt: 1,
   },
-  'schedule.fired': { schedule: 's', runId: 'r-11', occurrenceAt: 1_767_603_600_000 },
+  'schedule.fired': { schedule: 's', runId: 'r-11', occurrenceAt: 1_767_603_600_000, source: 'baseline-cron' },
   'schedule.asked': { schedules: ['s'] },
   'schedule.skipped': { schedule: 's', from: 1_767_603_600_000, count: 2, reason: 'missed' },
   'schedule.broken': { schedule: 's', error },

@@ -5,7 +5,7 @@ import {
   type EnqueuedRun,
   type QueueWritten,
   type Run,
-  type Schedule,
+  type ScheduleStanding,
   type UpcomingRun,
   type Worker,
 } from '../../src/index.ts'
@@ -121,7 +121,7 @@ it('the types of verbs come from the table', async () => {
     set: () => queues.set('a', {}),
     list: () => workers.list(),
   }
-  expectTypeOf(right.get).returns.resolves.toEqualTypeOf<Schedule>()
+  expectTypeOf(right.get).returns.resolves.toEqualTypeOf<ScheduleStanding>()
   expectTypeOf(right.next).returns.resolves.toEqualTypeOf<UpcomingRun[]>()
   expectTypeOf(right.wait).returns.resolves.toEqualTypeOf<Run>()
   expectTypeOf(right.enqueue).returns.resolves.toEqualTypeOf<EnqueuedRun>()

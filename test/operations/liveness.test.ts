@@ -17,7 +17,10 @@ const target = { handler: 'report' }
 async function noted({ context }: Ward): Promise<string> {
   let text = ''
   const stderr = { write: (more: string) => (text += more) }
-  const session = storeSession(context, { close: async () => undefined })
+  const session = storeSession(context, {
+    close: async () => undefined,
+    openPrivate: () => Promise.reject(new Error('none')),
+  })
   await noteAbsentWorker(session, { stderr, own: 'belfry', paint: paintOf(false), naming: {}, saysPlace: false })
   return text
 }

@@ -4,6 +4,7 @@ import { keepWorktree } from '../../src/parts/agents/workspace/worktree-rows.ts'
 import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
+import { corpusStages } from './corpus-stages.ts'
 import { type Desk, verbsAt } from './desk.ts'
 import { groupStages } from './group-stages.ts'
 import { taskStages } from './task-stages.ts'
@@ -15,6 +16,7 @@ export type VerbName = { [Noun in keyof Nouns]: `${Noun} ${keyof Nouns[Noun]['op
 export interface Known {
   readonly id?: string
   readonly lease?: string
+  readonly path?: string
 }
 
 /** Makes what an example speaks of, and answers what cannot be known before. */
@@ -265,6 +267,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule resume': schedules,
   'schedule reset': schedules,
   'schedule run': schedules,
+  'schedule test': schedules,
   'schedule backfill': history,
   'schedule next': schedules,
   'schedule explain': hinted,
@@ -367,6 +370,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'store doctor': history,
   'store importWorkflow': nothing,
   'store importCrontab': nothing,
+  'store importCronicorn': nothing,
   'store notify': nothing,
   'store notifyTest': async (desk) => {
     await schedules(desk)
@@ -378,6 +382,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent check': nothing,
   ...taskStages,
   ...groupStages,
+  ...corpusStages,
   'run screen': terminal,
   'run attach': terminal,
   'workspace list': worktree,
@@ -392,7 +397,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
 }
 
 /** An example about what is there. */
-export function about({ id = '', lease = '' }: Known, example: object): Record<string, unknown> {
-  const known = { id, ids: [id], lease, leases: [lease], message: lease }
+export function about({ id = '', lease = '', path }: Known, example: object): Record<string, unknown> {
+  const known = { id, ids: [id], lease, leases: [lease], message: lease, path }
   return { ...example, ...Object.fromEntries(Object.entries(known).filter(([field]) => field in example)) }
 }

@@ -24,7 +24,11 @@ describe('the table', () => {
     for (const [noun, { plural, operations: verbs }] of Object.entries(nouns)) {
       // A program has one store open, and one way to hand out what is in it.
       expect(plural).toBe(
-        ['store', 'sched', 'config', 'admission', 'inbox', 'missed'].includes(noun) ? noun : `${noun}s`,
+        ['store', 'sched', 'config', 'admission', 'inbox', 'missed'].includes(noun)
+          ? noun
+          : noun === 'corpus'
+            ? 'corpora'
+            : `${noun}s`,
       )
       for (const [verb, operation] of Object.entries(verbs)) expect(operation).toMatchObject({ noun, verb })
     }
@@ -79,9 +83,11 @@ describe.each(named)('%s', (_, operation) => {
     expect(openObjects(jsonSchemaOf(input, 'input', kinds)).filter((path) => !isShort(path))).toEqual([])
   })
 
-  it('has arguments that must be given, and are fields of its input', () => {
+  it('has arguments that must be given, or come last, and are fields of its input', () => {
     const required = jsonSchemaOf(input, 'input', kinds).required ?? []
-    expect(required).toEqual(expect.arrayContaining([...takes]))
+    const optional = takes.filter((field) => !required.includes(field))
+    expect(takes.slice(takes.length - optional.length)).toEqual(optional)
+    expect(Object.keys(input.shape)).toEqual(expect.arrayContaining([...takes]))
     expect(Object.keys(local.shape).filter((field) => field in input.shape)).toEqual([])
   })
 

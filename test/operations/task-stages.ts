@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { verbsAt } from './desk.ts'
 import type { Stage } from './stages.ts'
 
@@ -17,6 +20,16 @@ const missed: Stage = async (desk) => {
   return known
 }
 
+const claudeFolder = mkdtempSync(join(tmpdir(), 'belfry-claude-example-'))
+process.once('exit', () => rmSync(claudeFolder, { recursive: true, force: true }))
+
+/** A file of Claude with one task. */
+const claudeHas: Stage = async () => {
+  const path = join(claudeFolder, 'scheduled_tasks.json')
+  writeFileSync(path, '{"tasks":[{"id":"3f9c01ab","cron":"0 9 * * *","prompt":"Look.","permanent":true}]}')
+  return { path }
+}
+
 /** The stages of tasks and missed prompts. */
 export const taskStages = {
   'task create': nothing,
@@ -29,6 +42,7 @@ export const taskStages = {
   'task pause': tasked,
   'task resume': tasked,
   'task run': tasked,
+  'store importClaude': claudeHas,
   'missed list': missed,
   'missed run': missed,
   'missed drop': missed,

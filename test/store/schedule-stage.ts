@@ -74,14 +74,19 @@ export class Stage {
     return this.fire()
   }
 
-  async lease(limit = 100, queue = 'default'): Promise<Lease[]> {
+  /** Leases runs of any kind. */
+  leaseHttp(queue = 'default'): Promise<Lease[]> {
+    return this.lease(100, queue, ['handler', 'http', 'rules', 'analysis'])
+  }
+
+  async lease(limit = 100, queue = 'default', kinds: readonly string[] = ['handler']): Promise<Lease[]> {
     this.#workerId ||= await this.store.do(registerWorker, {
       name: 'w',
       host: 'h',
       can: { kinds: ['handler'] },
       beatMs: 60_000,
     })
-    const can = { kinds: ['handler'], host: true }
+    const can = { kinds: [...kinds], host: true }
     const claimId = `claim ${++this.#claims}`
     return (await this.store.lease({ queue, workerId: this.#workerId, claimId, can, limit, leaseMs: 10 * hour })).leases
   }

@@ -23,6 +23,8 @@ const targetInputs = [
 const everything = ['']
 /** What the kernel and the parts make together. */
 const table = ['table.ts', 'kinds.ts', 'routes.ts', 'parts-face.ts', 'features.ts']
+/** A private store is put together as the library itself is. */
+const composed = ['open-store.ts', 'parts.ts']
 
 /** What each layer may import besides itself: folders of src, or single files where only a face is public. */
 const directions: Readonly<Record<string, readonly string[]>> = {
@@ -33,7 +35,16 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   corpus: ['core/', ...storePort],
   engine: ['core/', ...storePort, 'targets/'],
   operations: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', ...targetInputs],
-  library: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', 'targets/', 'operations/', ...table],
+  library: [
+    'core/',
+    ...storePort,
+    'engine/engine.ts',
+    'engine/events.ts',
+    'targets/',
+    'operations/',
+    ...table,
+    ...composed,
+  ],
   trust: ['core/'],
   doors: [
     'core/',

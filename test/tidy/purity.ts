@@ -59,7 +59,9 @@ export const oneClock: Rule = {
 
 const impureNames = ['process', 'setTimeout', 'setInterval', 'setImmediate', 'fetch', 'console', 'crypto', 'require']
 /** Of the modules core may import, what it may take from them. */
-const pureImports: Readonly<Record<string, readonly string[]>> = { 'node:crypto': ['createHash'] }
+const pureImports: Readonly<Record<string, readonly string[]>> = {
+  'node:crypto': ['createHash', 'createHmac', 'timingSafeEqual'],
+}
 
 function isImpure(node: Node, parent: Node | undefined): boolean {
   if (node.type === 'ImportSpecifier' && isNode(parent?.source) && isNode(node.imported)) {

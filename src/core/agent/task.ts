@@ -11,6 +11,8 @@ export interface TaskFacts {
   readonly project: string
   /** The run in which an agent made it. */
   readonly run?: string | undefined
+  /** The session that it lives and ends with. Absent: the store keeps it. */
+  readonly session?: string | undefined
   /** The first occurrence at or after this instant is the last. */
   readonly expiresAt?: number | undefined
 }

@@ -67,11 +67,12 @@ function failed(code: AgentFailure, why: string) {
   return { kind: 'failed', code, why } as const
 }
 
-/** An exit code proves what the profile says of it, unless there is an answer. In plain text it is all there is to go by. */
+/** An exit code proves what the profile says of it, unless there is an answer: it says what kind of error a final message tells of. In plain text it is all there is to go by. */
 function provenByExit(exitCode: number | null, { facts, profile }: Pick<JudgedTranscript, 'facts' | 'profile'>) {
   const proof = profile.verdict?.exits?.[String(exitCode)]
-  if (facts.isDone || exitCode === null || exitCode === 0) return {}
-  if (proof !== undefined) return { [proof]: facts.proven[proof] ?? `exit code ${exitCode}` }
+  const { isDone, proven } = facts
+  if ((isDone && proven.error === undefined) || exitCode === null || exitCode === 0) return {}
+  if (proof !== undefined) return { [proof]: proven[proof] ?? proven.error ?? `exit code ${exitCode}` }
   return profile.stream === 'text' ? { error: facts.proven.error ?? `exit code ${exitCode}` } : {}
 }
 

@@ -28,7 +28,10 @@ const judgedCharactersMax = 10_000
 
 /** Whether an event matches; if not, the reason names the first rule that fails. */
 export function matchEvent({ rules, event }: MatchInput): Matching {
-  const reason = typeDifference(rules.type, event.type) ?? payloadDifference(rules.match ?? {}, event.payload)
+  const { payload } = event
+  const reason =
+    typeDifference(rules.type, event.type) ??
+    matchDifference(rules.match ?? {}, { operators, at: (path) => valueAt(payload, path) })
   return reason === null ? { matched: true } : { matched: false, reason: reasonText(reason) }
 }
 
@@ -40,38 +43,55 @@ function typeDifference(wanted: EventRules['type'], type: string | null): string
     : `the type is ${shownJson(type)}, not ${expected}`
 }
 
-function payloadDifference(match: Match, payload: unknown): string | null {
+/** What a match is compared with. */
+export interface MatchedValues {
+  readonly operators: Operators
+  /** The value at a path as it is written. */
+  at(written: string): Found
+  /** Whether the value at a path is another than the last time; `undefined` where that is not known. */
+  hasChanged?(written: string): boolean | undefined
+}
+
+/** The first path whose value does not fit, as a clause; `null` when all fit. */
+export function matchDifference(match: Match, values: MatchedValues): string | null {
   for (const [written, expected] of Object.entries(match)) {
-    const path = parseJsonPath(written)
-    const difference = path === null ? 'is no path' : differenceOf(expected, foundAt(payload, path))
+    const difference = differenceOf(written, expected, values)
     if (difference !== null) return `${abbreviated(written)} ${difference}`
   }
   return null
 }
 
 /** The value at a path; `null` where there is none, as opposed to a null value. */
-type Found = { readonly value: unknown } | null
+export type Found = { readonly value: unknown } | null
 
-function foundAt(payload: unknown, path: Parameters<typeof atJsonPath>[1]): Found {
-  const found = atJsonPath(payload, path)
-  return 'value' in found ? found : null
+/** The value at a path as it is written; nothing where that is no path. */
+export function valueAt(value: unknown, written: string): Found {
+  const path = parseJsonPath(written)
+  const found = path === null ? null : atJsonPath(value, path)
+  return found !== null && 'value' in found ? found : null
 }
 
-function differenceOf(expected: unknown, found: Found): string | null {
+function differenceOf(written: string, expected: unknown, values: MatchedValues): string | null {
+  if (parseJsonPath(written) === null) return 'is no path'
   const [name, given] = isRecord(expected) ? (Object.entries(expected)[0] ?? ['', undefined]) : ['equals', expected]
-  const operator = operatorOf(name)
-  return operator === null ? `has no operator ${shownJson(name)}` : operator.difference(found, given)
+  const operator = operatorOf(values.operators, name)
+  if (operator === null) return `has no operator ${shownJson(name)}`
+  return operator.difference(values.at(written), given, { ...values, written })
 }
 
-interface Operator {
+/** A way to compare the value at a path. */
+export interface Operator {
   readonly expected: string
   /** The problem with the given rule, as a clause. */
   problem(given: unknown): { readonly problem: string; readonly at?: string; readonly expected?: string } | null
   /** How the value differs, as a clause after the path; `null` when the rule holds. */
-  difference(found: Found, given: unknown): string | null
+  difference(found: Found, given: unknown, values: MatchedValues & { readonly written: string }): string | null
 }
 
-const operators: Readonly<Record<string, Operator>> = {
+export type Operators = Readonly<Record<string, Operator>>
+
+/** The operators of every match. */
+export const operators: Operators = {
   equals: {
     expected: plainData,
     problem: unkept,
@@ -109,8 +129,8 @@ const operators: Readonly<Record<string, Operator>> = {
   },
 }
 
-function operatorOf(name: string): Operator | null {
-  return Object.hasOwn(operators, name) ? (operators[name] as Operator) : null
+function operatorOf(known: Operators, name: string): Operator | null {
+  return Object.hasOwn(known, name) ? (known[name] as Operator) : null
 }
 
 function unkept(given: unknown): ReturnType<Operator['problem']> {
@@ -118,7 +138,7 @@ function unkept(given: unknown): ReturnType<Operator['problem']> {
   return found === null ? null : { at: found.path, problem: found.problem, expected: plainData }
 }
 
-function whatIs(found: Found): string {
+export function whatIs(found: Found): string {
   return found === null ? 'is missing' : `is ${shownJson(found.value)}`
 }
 
@@ -129,32 +149,38 @@ export interface MatchProblem {
   readonly expected: string
 }
 
-const valueExpected = `a value that must be there, or an object with exactly one of ${Object.keys(operators).join(', ')}`
-
 /** All problems of a match, so that a door can refuse it whole. Empty: valid. */
-export function matchProblems(match: unknown): MatchProblem[] {
+export function matchProblems(match: unknown, known: Operators = operators, field = 'match'): MatchProblem[] {
   const expected = 'an object with a path for each name, such as { "ref": "refs/heads/main" }'
-  if (!isRecord(match)) return [{ field: 'match', problem: isClause(match), expected }]
+  if (!isRecord(match)) return [{ field, problem: isClause(match), expected }]
   const rules = Object.entries(match)
   if (rules.length === 0) {
-    return [
-      { field: 'match', problem: 'is empty', expected: 'at least one path; without a match every event is taken' },
-    ]
+    return [{ field, problem: 'is empty', expected: 'at least one path; without a match every event is taken' }]
   }
   if (rules.length > rulesMax) {
-    return [{ field: 'match', problem: `has ${rules.length} paths`, expected: `at most ${rulesMax}` }]
+    return [{ field, problem: `has ${rules.length} paths`, expected: `at most ${rulesMax}` }]
   }
   return rules.flatMap(([written, rule]) =>
-    ruleProblem(`match[${JSON.stringify(abbreviated(written))}]`, written, rule),
+    ruleProblem({ field: `${field}[${JSON.stringify(abbreviated(written))}]`, written, rule, known }),
   )
 }
 
-function ruleProblem(field: string, written: string, rule: unknown): MatchProblem[] {
+interface Written {
+  readonly field: string
+  readonly written: string
+  readonly rule: unknown
+  readonly known: Operators
+}
+
+function ruleProblem({ field, written, rule, known }: Written): MatchProblem[] {
   if (parseJsonPath(written) === null) return [{ field, problem: 'is no path', expected: jsonPathExpected }]
   const names = isRecord(rule) ? Object.keys(rule) : ['equals']
   const [name = ''] = names
-  const operator = operatorOf(name)
-  if (operator === null || names.length !== 1) return [{ field, ...notOneOperator(names), expected: valueExpected }]
+  const operator = operatorOf(known, name)
+  if (operator === null || names.length !== 1) {
+    const expected = `a value that must be there, or an object with exactly one of ${Object.keys(known).join(', ')}`
+    return [{ field, ...notOneOperator(names, known), expected }]
+  }
   const [at, given] = isRecord(rule) ? [`.${name}`, rule[name]] : ['', rule]
   const found = operator.problem(given)
   if (found === null) return []
@@ -163,9 +189,9 @@ function ruleProblem(field: string, written: string, rule: unknown): MatchProble
   ]
 }
 
-function notOneOperator(names: readonly string[]): { readonly problem: string } {
+function notOneOperator(names: readonly string[], known: Operators): { readonly problem: string } {
   if (names.length === 0) return { problem: 'is an empty object' }
-  const unknown = names.find((name) => operatorOf(name) === null)
+  const unknown = names.find((name) => operatorOf(known, name) === null)
   if (unknown === undefined) return { problem: `has ${names.join(' and ')}` }
   return { problem: `has ${JSON.stringify(abbreviated(unknown))}, which is no operator; compare an object with equals` }
 }

@@ -1,7 +1,8 @@
+import type { Problem } from '../../operations/input/refuse-input.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import type { StoreLocation } from './session/store-location.ts'
 import type { Reader } from './show/output-reader.ts'
-import type { WorkerSession, World } from './world.ts'
+import type { StoreSession, WorkerSession, World } from './world.ts'
 
 /** A flag as commander and help read it: `--config <file>`. */
 export interface CommandFlag {
@@ -52,7 +53,32 @@ export interface WorkerPart {
   begin?(worker: WorkerSession): Promise<void>
 }
 
+/** What a part does beside the tools of `belfry mcp`, for the one model that is served. */
+export interface ModelPart {
+  /** Tools that it needs, besides those that were chosen. */
+  readonly tools?: readonly string[]
+  /** Capabilities of the server that are no standard, and what the model is told of them. */
+  readonly experimental?: Readonly<Record<string, object>>
+  readonly instructions?: string
+  /** Called with the store before each call. */
+  serves?(session: StoreSession): void
+  /** Called once the model is connected. `open` finds the store, as calls do. */
+  begin?(model: ConnectedModel): void
+  close(): Promise<void>
+}
+
+export interface ConnectedModel {
+  /** The context of the verbs, for the model as their caller. */
+  context(): Promise<OperationContext>
+  notify(method: string, params: Readonly<Record<string, unknown>>): Promise<void>
+}
+
 export interface CliPart {
+  /** The flags that `belfry mcp` takes for the part, and what they do. */
+  readonly mcp?: {
+    readonly options: readonly CommandFlag[]
+    readonly load: () => Promise<(flags: Flags, problems: Problem[], world: World) => ModelPart>
+  }
   readonly commands?: readonly LocalCommand[]
   /** The flags that `belfry up` takes for the part, and what they do. Loaded only when a worker starts. */
   readonly up?: {

@@ -2,8 +2,9 @@ import type { Clock } from '../../core/clock.ts'
 import type { EngineEvents, EventName } from '../../engine/events.ts'
 import type { Scope } from '../../operations/caller-scope.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
-import type { OperationContext } from '../../operations/operation-context.ts'
+import type { OperationContext, PrivateStore } from '../../operations/operation-context.ts'
 import type { Start } from '../mcp/restart-hint.ts'
+import type { ModelPart } from './part.ts'
 
 /** Everything the command line touches: the terminal, the folder, the store, the server and the worker. */
 export interface World {
@@ -68,6 +69,8 @@ export interface Session {
 
 export interface StoreSession extends Session {
   readonly context: OperationContext
+  /** Opens a store of this process alone; its caller closes it. */
+  readonly openPrivate: () => Promise<PrivateStore>
 }
 
 export interface WorkerOpening extends StoreOpening {
@@ -111,6 +114,8 @@ export interface ModelRequest {
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly onUnforeseen: (error: unknown) => void
+  /** What parts add to this server. */
+  readonly beside: readonly ModelPart[]
 }
 
 export interface WorkerSession {

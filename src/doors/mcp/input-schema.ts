@@ -66,10 +66,11 @@ function isSecret({ $ref, properties }: JsonSchema, { defs }: SchemaContext): bo
   return told !== undefined && 'secret' in told
 }
 
-/** `everyMs` is a second spelling of `every`. */
+/** `everyMs` is a second spelling of `every`. What names a secret is for admins. */
 function propertiesOf(properties: Properties, around: SchemaContext): Properties {
   const fields = Object.entries(properties).filter(
-    ([field]) => !(field.endsWith('Ms') && field.slice(0, -2) in properties),
+    ([field, schema]) =>
+      !(field.endsWith('Ms') && field.slice(0, -2) in properties) && (around.isAdmin || !isSecret(schema, around)),
   )
   return Object.fromEntries(fields.map(([field, schema]) => [field, shortened(schema, around) as JsonSchema]))
 }

@@ -16,6 +16,7 @@ import { type AnyOperation, subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { recordRefusal } from '../../operations/refuse-agent.ts'
 import { operations } from '../../table.ts'
+import type { ModelPart } from '../cli/part.ts'
 import { absentTool } from './absent-tool.ts'
 import type { Confirmations } from './confirmations.ts'
 import { type ModelAnswer, modelAnswer } from './model-answer.ts'
@@ -40,6 +41,8 @@ export interface McpOptions {
   readonly tools: ReadonlySet<string>
   readonly confirmations: Confirmations
   readonly start: Start
+  /** What parts add: capabilities that are no standard, and their instructions. */
+  readonly beside?: readonly Pick<ModelPart, 'experimental' | 'instructions'>[]
   /** Receives errors that are not meant for the caller. */
   readonly onUnforeseen?: (error: unknown) => void
 }
@@ -52,9 +55,14 @@ Where a name is such a mark, the name is the fenced text: give that text, not th
 
 /** The verbs as tools for a model. One server serves one caller; creating one is cheap. */
 export function mcpServer(options: McpOptions): Server {
+  const { beside = [] } = options
+  const experimental = Object.assign({}, ...beside.map((part) => part.experimental ?? {}))
   const server = new Server(
     { name: 'belfry', version: options.version },
-    { capabilities: { tools: {}, resources: {} }, instructions },
+    {
+      capabilities: { tools: {}, resources: {}, ...(Object.keys(experimental).length > 0 && { experimental }) },
+      instructions: [instructions, ...beside.flatMap((part) => part.instructions ?? [])].join(' '),
+    },
   )
   const offered = toolsFor(options.scope).filter(
     ({ name, operation }) => options.tools.has(name) && (options.isInRun !== true || operation.inRun === true),
@@ -89,8 +97,13 @@ interface Calling extends McpOptions {
 }
 
 /** What calls here is a model, whoever opened the store. */
-async function contextOf({ context, scope }: McpOptions): Promise<OperationContext> {
-  const opened = await context()
+function contextOf({ context, scope }: McpOptions): Promise<OperationContext> {
+  return asModel(context, scope)
+}
+
+/** The context for a model as the caller. */
+export async function asModel(open: McpOptions['context'], scope: Scope): Promise<OperationContext> {
+  const opened = await open()
   return { ...opened, actor: { ...opened.actor, kind: 'agent' }, scope }
 }
 

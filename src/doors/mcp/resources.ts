@@ -5,6 +5,7 @@ import type { AnyOperation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { isForeseen } from '../../operations/unforeseen-error.ts'
 import { nounEntries } from '../../table.ts'
+import { docPages, docText } from './doc-pages.ts'
 import type { McpOptions } from './mcp-server.ts'
 import { modelAnswer } from './model-answer.ts'
 import { refusalOf, refusedText, type Wording } from './model-refusal.ts'
@@ -38,7 +39,9 @@ export const resources = [
     title: 'The verbs of Belfry',
     mimeType: 'text/markdown',
     description: 'Every noun with its verbs.',
+    annotations: { priority: 0.5 },
   },
+  ...docPages,
   ...listed.filter(({ uri }) => !uri.endsWith('}')),
 ]
 
@@ -53,6 +56,8 @@ export async function readResource(
 ): Promise<Content[]> {
   try {
     if (uri === verbsUri) return [{ uri, mimeType: 'text/markdown', text: verbsPage() }]
+    const page = docText(uri)
+    if (page !== null) return [{ uri, mimeType: 'text/markdown', text: page }]
     const texts = await textsOf(uri, context)
     if (texts !== null) {
       return texts.map((text, index) => ({ uri, mimeType: index === 0 ? 'application/json' : 'text/plain', text }))

@@ -25,7 +25,9 @@ export const source = outputOf<Source>()(z.enum(sources).describe('What decided 
 export const runSource = outputOf<RunSource>()(
   z
     .string()
-    .describe(`Its source: ${[...sources, 'enqueued', 'run-now', 'retry'].join(', ')}, or a source that a part adds.`),
+    .describe(
+      `Its source: ${[...sources, 'enqueued', 'run-now', 'retry', 'test'].join(', ')}, or a source that a part adds.`,
+    ),
 )
 
 /** Absent in stored hints of persons. */

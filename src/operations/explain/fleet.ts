@@ -100,9 +100,23 @@ export function wayToServe({ target, queue }: Work, serving: Serving): Unblock {
   return 'need' in answer ? wayToMeet(answer.need, queue, serving) : byHand('Give it an executable target.')
 }
 
+/** Why no live worker starts anything; null where one does, or none is alive. */
+export function haltOf({ live }: Pick<Fleet, 'live'>): string | null {
+  return live.length > 0 && live.every(({ halted }) => halted !== null) ? (live[0]?.halted ?? null) : null
+}
+
+/** The action that ends a halt: of the file `.belfry/STOP`, or of the process itself. */
+export function wayToUnhalt(halted: string): Unblock {
+  return halted.startsWith('BELFRY_DISABLED')
+    ? byHand('Start a worker without BELFRY_DISABLED.')
+    : byHand('Remove the file that stops the workers.')
+}
+
 /** The action that meets a need. */
 export function wayToMeet(need: TargetNeed | null, queue: string, { live, kinds }: Serving): Unblock {
   if (need === null) return byHand('Give it a target, or lease it as an outside host: `belfry sched lease`.')
+  const halted = haltOf({ live })
+  if (halted !== null) return wayToUnhalt(halted)
   const kind = kinds.find(({ name }) => name === need.kind)
   // `belfry up` executes these kinds; other executors are functions in the user's programs or belong to parts of other programs.
   const command = kind?.executor === undefined || need.name !== undefined ? [] : ['up']

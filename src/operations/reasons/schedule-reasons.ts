@@ -7,7 +7,7 @@ import type { RunStatus } from '../../core/run/run-state.ts'
 import { needOf } from '../../core/target.ts'
 import { backedOffEveryMs } from '../../core/timing/timing.ts'
 import type { ScheduleView } from '../../store/views.ts'
-import type { Fleet } from '../explain/fleet.ts'
+import { type Fleet, haltOf, wayToUnhalt } from '../explain/fleet.ts'
 import { byHand, byItself, type Unblock, waysOfHold } from '../explain/unblock.ts'
 import { about, clause, plural } from '../explain/words.ts'
 import type { RunSituation } from '../run/run-situation.ts'
@@ -71,7 +71,7 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     unblocks: 'Nothing to do; if no worker is alive, start one.',
     tone: 'well',
     sentence(facts) {
-      const halted = haltOf(facts)
+      const halted = haltOf(facts.fleet)
       const due = isAlone(facts)
         ? 'Its occurrence is due, and no worker is alive.'
         : halted === null
@@ -80,7 +80,7 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
       const failures = failuresOf(facts)
       return failures === null ? due : `${due} But ${failures}.`
     },
-    ways: (facts) => (isAlone(facts) ? [startWorker] : []),
+    ways: (facts) => waysToFire(facts, []),
   },
   overdue: {
     says: 'It has been due for a minute or longer, and no worker has fired it.',
@@ -88,15 +88,13 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     tone: 'wrong',
     sentence(facts) {
       const { live } = facts.fleet
-      const halted = haltOf(facts)
+      const halted = haltOf(facts.fleet)
       if (live.length === 0) return 'It is overdue, and no worker is alive.'
       if (halted !== null) return `It is overdue, and no worker fires it: ${halted}.`
       return `It is overdue, and ${plural(live.length, 'live worker has', 'live workers have')} not fired it.`
     },
     ways: (facts) =>
-      isAlone(facts)
-        ? [startWorker]
-        : [byHand('See the last heartbeats of the workers, and read their logs.', 'worker', 'list')],
+      waysToFire(facts, [byHand('See the last heartbeats of the workers, and read their logs.', 'worker', 'list')]),
   },
   'waits-for-run': {
     says: 'Its next occurrence is measured from the end of a run that has not ended.',
@@ -210,9 +208,10 @@ function isAlone({ fleet: { live } }: ScheduleFacts): boolean {
   return live.length === 0
 }
 
-/** Why no live worker starts anything; null where one does, or none is alive. */
-function haltOf({ fleet: { live } }: ScheduleFacts): string | null {
-  return live.length > 0 && live.every(({ halted }) => halted !== null) ? (live[0]?.halted ?? null) : null
+function waysToFire({ fleet }: ScheduleFacts, others: Unblock[]): Unblock[] {
+  const halted = haltOf(fleet)
+  if (halted !== null) return [wayToUnhalt(halted)]
+  return fleet.live.length === 0 ? [startWorker] : others
 }
 
 function resume({ spec: { name } }: ScheduleView): Unblock {

@@ -17,7 +17,7 @@ export interface Planned extends Reasoning {
   readonly rederived: Rederived
 }
 
-const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-now'>]: string } = {
+const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-now' | 'test'>]: string } = {
   'baseline-cron': 'The calendar of its schedule gave the instant.',
   'baseline-interval': 'The interval of its schedule gave the instant.',
   'baseline-once': 'It is the one instant of its schedule.',
@@ -40,6 +40,7 @@ function sentenceOf({ origins }: OperationContext, source: RunSource, told: RunO
   const origin = Object.hasOwn(origins, source) ? origins[source] : undefined
   if (origin !== undefined) return origin.sentence(told)
   if (source === 'retry') return `It is a retry of ${retryOf ?? 'a run that has ended'}.`
+  if (source === 'test') return 'It tests a schedule, of which it changes nothing.'
   if (source === 'run-now') return 'Its schedule was run by hand, which does not move its occurrences.'
   const sentence = sourceSentences[source as keyof typeof sourceSentences] ?? `It comes from ${source}.`
   return scheduleId === null && source !== 'enqueued' ? 'Its schedule gave the instant.' : sentence

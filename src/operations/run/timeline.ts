@@ -92,7 +92,7 @@ function beginning({ run, lateness, origins }: TimelineInput): TimelineEvent[] {
 }
 
 /** How a run was requested that is no occurrence. */
-const askedBy: Readonly<Record<string, string>> = { 'run-now': 'by hand' }
+const askedBy: Readonly<Record<string, string>> = { 'run-now': 'by hand', test: 'as a test' }
 
 function howMade(run: RunView, origins: TimelineInput['origins']): string {
   const { source, retryOf } = run

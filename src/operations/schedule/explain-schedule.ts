@@ -83,6 +83,9 @@ async function explained(context: OperationContext, name: string, schedule: Sche
   const standing = scheduleSituationOf({ schedule, fleet, awaited, stop, reasons, failure })
   const skipping = held.filter(({ firing }) => firing === 'skips')
   const isSaid = workers.live === 0 && saysWhoIsAlive.has(standing.code)
+  const reasoning = reasoningOf(decision, hints)
+  const question = { schedule, now, candidates: reasoning.candidates }
+  const parts = await Promise.all((context.scheduleNotes ?? []).map((explains) => explains(context, question)))
   return {
     schedule: today.name,
     id: schedule.id,
@@ -93,7 +96,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     lateMs: wakeAt === null || wakeAt > now ? null : now - wakeAt,
     next: isWorkable ? ((await readUpcoming(store, { now, schedule, count: 1 }))[0] ?? null) : null,
     decision,
-    ...reasoningOf(decision, hints),
+    ...reasoning,
     rederived: rederived(schedule, spec, now, calendars),
     spread: spreadOf(schedule),
     backoff: backoffOf(schedule),
@@ -103,6 +106,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     live,
     last: await explainLedger(context, rows),
     workers,
+    parts: parts.filter(({ lines }) => lines.length > 0),
     notes: [
       ...lane.notes,
       ...held.filter((hold) => hold !== stop).map((hold) => `${holdSentence(hold, reasons)} ${underHold[hold.firing]}`),

@@ -39,7 +39,7 @@ export function scheduleBrief(value: Schedule, isListed: boolean): object {
 export function scheduleExplainedBrief(value: ScheduleExplained): object {
   const { hints, last, waitsFor, unblock } = value
   return {
-    ...pick(value, 'schedule', 'code', 'sentence', 'next', 'backoff', 'live', 'notes'),
+    ...pick(value, 'schedule', 'code', 'sentence', 'next', 'backoff', 'live', 'parts', 'notes'),
     unblock: unblockBrief(unblock),
     ...(waitsFor !== null && { waitsFor: { ...waitsFor, unblock: unblockBrief(waitsFor.unblock) } }),
     hints: hints.filter(({ counts }) => counts),

@@ -6,6 +6,7 @@ import { deleteSchedule } from '../../store/schedules/delete-schedule.ts'
 import { pauseSchedule, resumeSchedule } from '../../store/schedules/pause-schedule.ts'
 import { resetSchedule } from '../../store/schedules/reset-schedule.ts'
 import { runNow } from '../../store/schedules/run-now.ts'
+import { testSchedule } from '../../store/schedules/test-schedule.ts'
 import { clockNow } from '../../store/statement.ts'
 import { refuseOtherPayload } from '../caller-scope.ts'
 import { payload, reason, scheduleName } from '../fields/basic-fields.ts'
@@ -201,6 +202,22 @@ export const run = operation({
       case 'not-found':
         return throwAbsentSchedule(context, name)
     }
+  },
+})
+
+export const test = operation({
+  ...steering,
+  verb: 'test',
+  errors: ['invalid', 'not-found', 'quota'],
+  says: 'Run what a schedule does once now, also while it is paused; nothing of the schedule changes.',
+  request: 'a test run',
+  input: z.strictObject({ name: scheduleName }),
+  output: z.strictObject({ id: text('The id of the run.') }),
+  show: ({ id }, { command }) => `created ${id}, a test\n  follow it: ${command('run', 'output', '-f', id)}`,
+  examples: [{ name: 'nightly' }],
+  async run(context, { name }) {
+    const answer = await context.store.do(testSchedule, name)
+    return answer.answer === 'created' ? { id: answer.id } : throwAbsentSchedule(context, name)
   },
 })
 

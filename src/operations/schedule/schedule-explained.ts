@@ -7,6 +7,7 @@ import { type ExplainedRetries, retriesSchema } from '../explain/explain-retries
 import { appliedRule, candidate, rederived, takers, unblock } from '../explain/explain-schema.ts'
 import type { Takers } from '../explain/fleet.ts'
 import type { Rederived } from '../explain/rederive.ts'
+import type { ExplainedPart } from '../part.ts'
 import { type RunCode, runReasons } from '../reasons/run-reasons.ts'
 import { type AwaitedRun, type ScheduleCode, scheduleReasons } from '../reasons/schedule-reasons.ts'
 import { advice, count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
@@ -46,6 +47,8 @@ export interface ScheduleExplained extends ScheduleSituation {
   readonly live: readonly string[]
   readonly last: readonly ExplainedLedgerRow[]
   readonly workers: Takers
+  /** What parts know of it. */
+  readonly parts: readonly ExplainedPart[]
   readonly notes: readonly string[]
 }
 
@@ -126,6 +129,14 @@ export const scheduleExplained = noted(
         live: z.array(z.string()).describe('Its runs that have not ended; a few when there are many.'),
         last: z.array(explainedLedgerRow).describe('How its last occurrences ended, newest first.'),
         workers: takers,
+        parts: z
+          .array(
+            z.strictObject({
+              title: text('What the lines are about.'),
+              lines: z.array(advice()).describe('The lines.'),
+            }),
+          )
+          .describe('What else is known of it, such as its rules.'),
         notes: z.array(advice()).describe('What else keeps its runs from starting, in sentences.'),
       })
       .describe('Why a schedule runs next when it does, or does not run.'),

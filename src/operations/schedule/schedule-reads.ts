@@ -2,18 +2,28 @@ import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import { listLedger, listSchedules, scheduleVersions } from '../../store/reads/find-schedule.ts'
 import { hintsWithOutcomes } from '../../store/reads/hint-outcomes.ts'
+import { schedulesWhere } from '../../store/reads/schedules-where.ts'
 import { clockNow } from '../../store/statement.ts'
 import type { LedgerView } from '../../store/views.ts'
 import type { Ask } from '../door-facts.ts'
 import { limit, scheduleName } from '../fields/basic-fields.ts'
 import { onlyGiven } from '../fields/only-given.ts'
 import { instant, isoText } from '../input/instant.ts'
+import { refuse } from '../input/refuse-input.ts'
 import { behindLast } from '../next-page.ts'
 import { presentSchedule } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { changesBetween, definitionOf, type Schedule, scheduleOf } from './schedule-answer.ts'
-import { hintSchema, ledgerRow, scheduleSchema, scheduleVersion, upcomingRun } from './schedule-schema.ts'
-import { hintsShown, historyShown, scheduleShown, schedulesShown, upcomingShown, versionsShown } from './show.ts'
+import {
+  hintSchema,
+  ledgerRow,
+  scheduleSchema,
+  scheduleStanding,
+  scheduleVersion,
+  upcomingRun,
+} from './schedule-schema.ts'
+import { standingOf, standingShown } from './schedule-standing.ts'
+import { hintsShown, historyShown, schedulesShown, upcomingShown, versionsShown } from './show.ts'
 import { readUpcoming } from './upcoming.ts'
 
 const looking = {
@@ -36,10 +46,10 @@ export const get = operation({
   says: 'Show a schedule by its name, or a deleted one by its id.',
   request: 'a request for a schedule',
   input: z.strictObject({ name: nameOrId }),
-  output: scheduleSchema,
-  show: scheduleShown,
+  output: scheduleStanding,
+  show: standingShown,
   examples: [{ name: 'nightly' }],
-  run: async (context, { name }) => scheduleOf(await presentSchedule(context, name)),
+  run: async (context, { name }) => standingOf(context, await presentSchedule(context, name)),
 })
 
 export const list = operation({
@@ -47,22 +57,39 @@ export const list = operation({
   verb: 'list',
   method: 'GET',
   defaultTool: 'List schedules with their timing, next run and whether they are paused or failing.',
-  says: 'List schedules by name, a page at a time; deleted ones by id.',
+  says: 'List schedules by name, a page at a time; those paused without end only with all, deleted ones by id.',
   request: 'a list of schedules',
   input: z.strictObject({
     after: z.string().describe('The last name of the previous page; for deleted schedules the last id.').optional(),
     limit: limit.optional(),
     deleted: z.boolean().describe('List only deleted schedules. Default: false.').optional(),
+    group: z.string().describe('Only of this group.').optional(),
+    tag: z.string().describe('Only with this tag.').optional(),
+    failing: z.boolean().describe('Only failing ones. Default: false.').optional(),
+    hinted: z.boolean().describe('Only hinted ones. Default: false.').optional(),
+    paused: z.boolean().describe('Only paused ones. Default: false.').optional(),
+    all: z.boolean().describe('Also those paused without end. Default: false.').optional(),
   }),
   takes: [],
   output: z.array(scheduleSchema),
   show: schedulesShown,
   errors: ['invalid'],
-  examples: [{}, { after: 'nightly', limit: 20 }],
+  examples: [{}, { after: 'nightly', limit: 20 }, { failing: true, tag: 'daily' }],
   nextPage: behindLast<Schedule>(({ id, name, deletedAt }) =>
     deletedAt === null ? { after: name } : { after: id, deleted: true },
   ),
-  run: async ({ store }, page) => (await store.look(listSchedules, onlyGiven(page))).map(scheduleOf),
+  async judge({ store }, { value, problems: found }) {
+    const { deleted = false, after, limit: most, ...filter } = value
+    const beside = Object.keys(onlyGiven(filter)).map((field) => {
+      return { field, problem: 'is given beside `deleted`', expected: 'one of the two' }
+    })
+    refuse('The list', [...found, ...(deleted ? beside : [])])
+    const page = onlyGiven({ after, limit: most })
+    const listed = deleted
+      ? await store.look(listSchedules, { ...page, deleted })
+      : await store.look(schedulesWhere, { ...page, ...onlyGiven(filter) })
+    return listed.map(scheduleOf)
+  },
 })
 
 const nextCountDefault = 10

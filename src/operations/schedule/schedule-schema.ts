@@ -11,6 +11,7 @@ import { noted } from '../schema/schema-note.ts'
 import type { Schedule, ScheduleDefinition } from './schedule-answer.ts'
 import { scheduleBrief, scheduleWrittenBrief, upcomingBrief } from './schedule-brief.ts'
 import { givenFields } from './schedule-input.ts'
+import { type ScheduleStanding, standingBrief, standingShape } from './schedule-standing.ts'
 import type { ScheduleWritten } from './schedule-writes.ts'
 import type { UpcomingRun } from './upcoming.ts'
 
@@ -73,6 +74,16 @@ export const scheduleSchema = noted(
     // With its id: a schedule that was deleted and created again counts versions from 1, and is another one.
     version: ({ id, version }: Schedule) => `${id}.${version}`,
   },
+)
+
+/** What the answer about one schedule says besides. */
+export const scheduleStanding = noted(
+  outputOf<ScheduleStanding>()(
+    openOutput('schedule', { ...definition, ...state, ...standingShape }).describe(
+      'A schedule: its fields, its state, and how it has fared.',
+    ),
+  ),
+  { id: 'ScheduleStanding', brief: standingBrief, version: ({ id, version }: Schedule) => `${id}.${version}` },
 )
 
 const definitionSaid = noted(

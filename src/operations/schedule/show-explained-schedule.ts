@@ -18,10 +18,22 @@ export function showScheduleExplained(answer: ScheduleExplained, sheet: Sheet): 
     ...part('Why', whyOf(answer, own), own),
     ...part('Retries', retries === null ? [] : [`of a run: ${retriesInWords(retries)}`], own),
     ...part('Hints', answer.hints.length === 0 ? [] : [own.table(hintColumns, answer.hints)], own),
+    ...answer.parts.flatMap(({ title, lines }) =>
+      part(
+        title,
+        lines.map((line) => inZone(own.spelled(line), own)),
+        own,
+      ),
+    ),
     ...part('Waits for', awaitedLines(answer), own),
     ...part('Note', answer.notes.map(own.spelled), own),
     ...part('Last', answer.last.length === 0 ? [] : [own.table(lastOnes, answer.last)], own),
   ].join('\n')
+}
+
+/** Lines of parts with their instants in the zone of the reader. */
+function inZone(line: string, sheet: Sheet): string {
+  return line.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, (iso) => sheet.local(Date.parse(iso)))
 }
 
 function factsOf({ next, lateMs }: ScheduleExplained, sheet: Sheet): string[] {

@@ -1,8 +1,10 @@
 import type { AddedToRun, CopiedToRun, StoredFields } from '../../core/added.ts'
+import { formatDuration } from '../../core/duration.ts'
 import { fieldProblems, type StoredOf } from '../../core/field-table.ts'
 import { type ExpectedKind, expectationProblems } from '../../core/run/expect.ts'
 import { type OwnRetries, retriesProblems } from '../../core/run/retries.ts'
 import { executionFields } from '../../core/run/work-fields.ts'
+import type { TargetKind } from '../../targets/kind.ts'
 import { outputShape } from '../fields/field-schema.ts'
 import { onlyGiven } from '../fields/only-given.ts'
 import { asWritten } from '../input/as-written.ts'
@@ -17,6 +19,8 @@ export interface ExecutionOptions
     StoredFields<CopiedToRun> {
   /** The trace context of the run. */
   readonly traceparent?: string | undefined
+  /** The schedule that the run tests. */
+  readonly testOf?: string | undefined
 }
 
 const { attempts: _, ...others } = outputShape(executionFields)
@@ -26,6 +30,7 @@ export const executionSchema = {
   ...others,
   maxAttempts: count('The most attempts, where the run sets its own limit.').optional(),
   traceparent: text('The W3C trace context of its attempts.').optional(),
+  testOf: text('The schedule that it tests; it counts for nothing of that schedule.').optional(),
 }
 
 /** Retry fields are checked together with the rules between them. */
@@ -35,7 +40,7 @@ interface OptionsContext {
   /** The options as the caller wrote them; problems use these words. */
   readonly given: object
   /** The kind of target decides which expectations are possible. */
-  readonly kind: ExpectedKind | undefined
+  readonly kind: (ExpectedKind & Pick<TargetKind, 'called' | 'timeoutRangeMs'>) | undefined
   readonly problems: Problem[]
 }
 
@@ -48,6 +53,7 @@ export function executionOptions(
   if (isPlain) return {}
   const own = onlyGiven({ timeoutMs, expect, maxAttempts: attempts, backoff, tags })
   const found = [...fieldProblems(timeoutAlone, { timeoutMs }, { noun: 'a run' }), ...retriesProblems(own)]
+  if (found.length === 0) found.push(...rangeProblems(timeoutMs, kind, given))
   problems.push(...found.map((problem) => asWritten(problem, given, executionFields)))
   // One by one: spreading a hundred thousand arguments overflows the stack.
   if (expect !== undefined) for (const problem of expectationProblems(expect, kind)) problems.push(problem)
@@ -63,4 +69,17 @@ export function executionOptions(
     problems.push({ field: 'tags', problem: `each tag once`, expected: 'each of them once' })
   }
   return own
+}
+
+/** A stored timeout that was right when it was written stays until it, or the target, is edited. */
+function rangeProblems(
+  timeoutMs: number | undefined,
+  kind: OptionsContext['kind'],
+  given: { readonly timeout?: unknown; readonly timeoutMs?: unknown; readonly target?: unknown },
+): Problem[] {
+  const range = kind?.timeoutRangeMs
+  if (range === undefined || timeoutMs === undefined || (timeoutMs >= range.min && timeoutMs <= range.max)) return []
+  if (given.timeout === undefined && given.timeoutMs === undefined && given.target === undefined) return []
+  const expected = `for ${kind?.called} a duration of ${formatDuration(range.min)} to ${formatDuration(range.max)}`
+  return [{ field: 'timeoutMs', problem: `is ${timeoutMs}`, expected }]
 }

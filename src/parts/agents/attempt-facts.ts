@@ -36,7 +36,8 @@ export type AgentFacts = z.output<typeof agentFacts>
 export const agentField = {
   input: agentFacts.describe('What is known of the agent.'),
   inWords: (facts: AgentFacts) => factsInWords(facts),
-  inList: ({ state }: AgentFacts) => state,
+  /** An attempt that has shown nothing else is at work, which is not worth a write. */
+  inList: ({ state }: AgentFacts) => state ?? 'working',
 }
 
 export async function attemptFacts({ store }: OperationContext, runId: string): Promise<ReadonlyMap<number, object>> {

@@ -12,6 +12,7 @@ import type { StoreOpening, World } from '../../doors/cli/world.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { atDoors } from '../../operations/schema/answer-encoding.ts'
+import { belfryCommand } from '../../operations/shell-words.ts'
 import { applyRead, placeOfFile, type Trusting } from './apply-file.ts'
 import { apply as applyOperation, type ConfigWritten } from './apply-operation.ts'
 import { type ConfigFile, readConfigFile } from './config-file.ts'
@@ -64,15 +65,16 @@ export async function apply(
       { written, flags, path, store: place.exists ? context.store.place : place.store, now: context.clock.now() },
       world,
     )
-    if (isRehearsal && !isTrusted(file, trustBy(context))) noteTrust(flags, world)
+    if (isRehearsal && !isTrusted(file, trustBy(context))) noteTrust(path, flags, world)
     return exitOk
   } finally {
     await session.close()
   }
 }
 
-function noteTrust(flags: ApplyFlags, { stderr, env, own }: World): void {
-  const says = spelled('the file is not applied until you trust what it starts: belfry trust', own, flags as Naming)
+function noteTrust(path: string, flags: ApplyFlags, { stderr, env, own }: World): void {
+  const command = spelled(belfryCommand('trust', path), own, flags as Naming)
+  const says = `the file is not applied until you trust what it starts: ${command}`
   stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${says}\n`)
 }
 

@@ -8,6 +8,7 @@ import { spelled } from '../../doors/cli/spelling/spelling.ts'
 import type { World } from '../../doors/cli/world.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import { shortText } from '../../operations/schedule/plain-text.ts'
+import { belfryCommand } from '../../operations/shell-words.ts'
 import { indented } from '../../operations/show.ts'
 import { treeOf } from '../../trust/tree.ts'
 import { applyRead } from './apply-file.ts'
@@ -59,7 +60,7 @@ export async function trustFile(
       ? ['  it starts no programs, uses no secrets and opens no doors']
       : [indented(columns(null, rows))]),
     isAsked
-      ? `  a worker that watches it applies it within half a minute; without one: ${spelled('belfry apply', world.own, flags)}`
+      ? `  a worker that watches it applies it within half a minute; without one: ${spelled(belfryCommand('apply', path), world.own, flags)}`
       : '  it is in no checked-out tree, so it needed no trust',
   ]
   stdout.write(`${printable(lines.join('\n'))}\n`)

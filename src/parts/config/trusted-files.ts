@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { BelfryError } from '../../core/error.ts'
+import { belfryCommand } from '../../operations/shell-words.ts'
 import { LineFile, refuseLineBreak } from '../../trust/line-file.ts'
 import { type Environment, stateFolder } from '../../trust/state-folder.ts'
 import { strangersOfFile } from '../../trust/strangers.ts'
@@ -96,7 +97,7 @@ export function refuseUntrusted(file: ConfigFile, trust: Trust): void {
   const would = `would start programs, use secrets or open doors (${first}${more})`
   const message = `${file.path} ${trust.reasonToAsk(file)} and ${would}. You have not trusted its current content.`
   throw new BelfryError('not-allowed', message, {
-    hint: 'Read it, then run: `belfry trust`',
+    hint: `Read it, then run: \`${belfryCommand('trust', file.path)}\``,
     details: {
       file: file.path,
       tree: treeOf(file.path),

@@ -4,7 +4,7 @@ import { plainText } from '../../operations/schedule/plain-text.ts'
 import { type AnswerOf, count, instantOutput, text } from '../../operations/schema/output-schema.ts'
 import { type Column, indented, type Listing, type Sheet, written } from '../../operations/show.ts'
 import type { GroupRow } from '../../store/groups/group-row.ts'
-import { isInPause } from './paused-members.ts'
+import { isInPause } from '../../store/groups/hold-members.ts'
 
 const shape = {
   name: text('The name of the group.'),

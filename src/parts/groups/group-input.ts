@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { windowProblems } from '../../core/opening/open-minutes.ts'
 import { autonomies } from '../../core/schedule/group.ts'
 import type { Problem } from '../../operations/input/refuse-input.ts'
-import type { GroupPatch } from './write-group.ts'
+import type { GroupPatch } from '../../store/groups/write-group.ts'
 
 const descriptionLengthMax = 10_000
 

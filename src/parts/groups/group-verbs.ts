@@ -14,6 +14,14 @@ import { plainText } from '../../operations/schedule/plain-text.ts'
 import { flag, text } from '../../operations/schema/output-schema.ts'
 import { deleted } from '../../operations/show.ts'
 import { findGroup, type GroupRow, listGroups, memberCounts, memberNames } from '../../store/groups/group-row.ts'
+import {
+  deleteGroup,
+  type GroupChange,
+  type GroupPatch,
+  pauseGroup,
+  putGroup,
+  resumeGroup,
+} from '../../store/groups/write-group.ts'
 import { awaitLeases } from '../../store/holds/await-leases.ts'
 import { clockNow } from '../../store/statement.ts'
 import {
@@ -28,7 +36,6 @@ import {
 } from './group-answer.ts'
 import { groupName } from './group-field.ts'
 import { groupFields, readGroup } from './group-input.ts'
-import { deleteGroup, type GroupChange, type GroupPatch, pauseGroup, putGroup, resumeGroup } from './write-group.ts'
 
 /** The description steers planners, and window and autonomy bound them: they do not write them. */
 const people: Doors = {

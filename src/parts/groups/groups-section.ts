@@ -3,11 +3,11 @@ import type { GroupSpec } from '../../core/schedule/group.ts'
 import type { ConfigSection, EntryWritten } from '../../operations/config-section.ts'
 import { fieldChanges } from '../../operations/fields/field-changes.ts'
 import { read } from '../../operations/input/read-input.ts'
+import { deleteGroup, type GroupPatch, putGroup } from '../../store/groups/write-group.ts'
 import { all, both, clockNow } from '../../store/statement.ts'
 import { groupName } from './group-field.ts'
 import { groupFields, readGroup } from './group-input.ts'
 import { groupInUse } from './group-verbs.ts'
-import { deleteGroup, type GroupPatch, putGroup } from './write-group.ts'
 
 declare module '../../core/added.ts' {
   interface AddedToConfig {

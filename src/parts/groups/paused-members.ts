@@ -1,14 +1,11 @@
 import type { Hold } from '../../core/hold.ts'
 import type { HoldReason } from '../../core/hold-reason.ts'
-import { type GroupPause, groupPausedReason } from '../../core/schedule/group.ts'
+import { groupPausedReason } from '../../core/schedule/group.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import { nearest } from '../../operations/input/nearest-name.ts'
 import { invalid } from '../../store/check.ts'
-import { type GroupRow, listGroups, lockGroupToJoin } from '../../store/groups/group-row.ts'
-import { endless } from '../../store/holds/hold-row.ts'
-import { liftHolds } from '../../store/holds/lift-hold.ts'
-import { writeHold } from '../../store/holds/put-hold.ts'
-import type { Actor } from '../../store/port.ts'
+import { listGroups, lockGroupToJoin } from '../../store/groups/group-row.ts'
+import { freeMember, holdMember, isInPause } from '../../store/groups/hold-members.ts'
 import { both, clockNow, one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 
@@ -27,37 +24,6 @@ export const groupPaused: HoldReason = {
   unblocks: 'Resume the group: `belfry group resume NAME`.',
   sentence: ({ note }) => `Paused by its group ${(note ?? '').replace(/[.\s]+$/, '')}.`,
   lift: (hold) => ({ what: 'Resume the group.', words: ['group', 'resume', groupIn(hold)] }),
-}
-
-/** The author of holds that follow from a group, where a schedule joins or leaves it. */
-const belfry: Actor = { name: 'belfry', door: 'group' }
-
-export function isInPause(paused: GroupPause | null, now: number): paused is GroupPause {
-  return paused !== null && (paused.until === null || paused.until > now)
-}
-
-/** Puts the hold of a paused group on one member. */
-export function* holdMember(context: StoreContext, group: GroupRow, schedule: string, now: number): Step<void> {
-  const { until, reason, by } = group.paused as GroupPause
-  yield* writeHold(
-    context,
-    {
-      scope: 'schedule',
-      subject: schedule,
-      from: now,
-      until: until ?? endless,
-      reason: groupPaused,
-      note: reason === null ? group.name : `${group.name}: ${reason}`,
-      actor: { name: by, door: 'group' },
-    },
-    now,
-  )
-}
-
-/** Lifts the hold of its group from one member. */
-export function* freeMember(context: StoreContext, schedule: string, actor: Actor = belfry): Step<void> {
-  const on = { scope: 'schedule', subject: schedule, reason: groupPausedReason } as const
-  yield* liftHolds(context, on, { actor, verb: 'group.resume' })
 }
 
 /** In the transaction that writes a schedule: one that joins a paused group is held, and one that leaves it is not. */

@@ -13,6 +13,7 @@ import { throwAbsentQueue } from '../../operations/not-found.ts'
 import { operation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { belfryCommand } from '../../operations/shell-words.ts'
+import { awaitFires } from '../../store/holds/await-leases.ts'
 import { listHolds } from '../../store/holds/list-holds.ts'
 import type { Subject } from '../../store/leases/stop-leased.ts'
 import type { Store } from '../../store/port.ts'
@@ -76,6 +77,7 @@ export const stop = operation({
     const hold = holdAnswer(stopped.hold, await store.look(clockNow))
     if (stopped.answer === 'was-stopped') throw stoppedAlready(hold)
     await store.do(awaitStop, stopping)
+    await store.do(awaitFires, stopping)
     const atWork = await store.look(countAtWork, stopping)
     const why = `stopped by ${actor.name}${note === null ? '' : `: ${note}`}`
     const ask = (how: 'cancel' | 'release') =>

@@ -18,12 +18,22 @@ export interface DraftedSchedule {
   readonly from: string
   readonly spec: ScheduleSpec
   readonly pausedReason?: string
+  /** When its pause ends; absent: until it is resumed. */
+  readonly pausedUntil?: number
+}
+
+/** A group that schedules of the draft name. */
+export interface DraftedGroup {
+  readonly name: string
+  readonly description?: string
+  readonly pausedReason?: string
 }
 
 /** What a file would create, and everything that is not supported. Nothing is written yet. */
 export interface Draft {
   /** The policy to set, where the file has one. */
   readonly policy: PolicyPatch | null
+  readonly groups?: readonly DraftedGroup[]
   readonly schedules: readonly DraftedSchedule[]
   readonly runs: readonly RunWithPast[]
   readonly left: readonly Left[]

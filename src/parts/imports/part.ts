@@ -1,4 +1,5 @@
 import type { Part } from '../../part.ts'
+import { importCronicorn } from './import-cronicorn.ts'
 import { importCrontab } from './import-crontab.ts'
 import { importWorkflow } from './import-workflow.ts'
 
@@ -7,7 +8,7 @@ export const imports = {
   name: 'imports',
   nouns: {
     store: {
-      operations: { importWorkflow, importCrontab },
+      operations: { importWorkflow, importCrontab, importCronicorn },
       groups: { import: 'Import from another scheduler.' },
     },
   },

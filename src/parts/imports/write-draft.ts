@@ -1,5 +1,6 @@
 import { BelfryError } from '../../core/error.ts'
 import { checkActor } from '../../store/check.ts'
+import { pauseGroup, putGroup } from '../../store/groups/write-group.ts'
 import { lockNamed } from '../../store/lock-named.ts'
 import type { Actor, Enqueued, PutAnswer, QueueAnswer } from '../../store/port.ts'
 import { setQueue } from '../../store/queues/set-queue.ts'
@@ -8,7 +9,7 @@ import { pauseSchedule } from '../../store/schedules/pause-schedule.ts'
 import { putSchedule } from '../../store/schedules/put-schedule.ts'
 import type { Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
-import type { Draft } from './draft.ts'
+import type { Draft, DraftedGroup } from './draft.ts'
 
 export interface DraftOptions {
   /** The queue whose policy the draft sets. */
@@ -28,7 +29,7 @@ export interface DraftWritten {
 /** Writes everything in a draft, or nothing: the refusal names every conflict. */
 export function* writeDraft(
   context: StoreContext,
-  { policy, schedules, runs }: Omit<Draft, 'left'>,
+  { policy, groups = [], schedules, runs }: Omit<Draft, 'left'>,
   { queue, reason, actor }: DraftOptions,
 ): Step<DraftWritten> {
   checkActor(actor)
@@ -36,14 +37,16 @@ export function* writeDraft(
     queues: policy === null ? [] : [queue],
     schedules: schedules.map(({ spec }) => spec.name),
   })
+  for (const group of groups) yield* writeGroup(context, group, actor)
   const written = {
     queue: policy === null ? null : yield* setQueue(context, queue, { policy, actor }),
     schedules: [] as PutAnswer[],
   }
-  for (const { spec, pausedReason } of schedules) {
+  for (const { spec, pausedReason, pausedUntil: until } of schedules) {
     const answer = yield* putSchedule(context, spec, { mode: 'create', reason, actor })
     if (pausedReason !== undefined && answer.answer === 'created') {
-      yield* pauseSchedule(context, spec.name, { reason: pausedReason, actor })
+      const paused = { reason: pausedReason, actor, ...(until !== undefined && { until }) }
+      yield* pauseSchedule(context, spec.name, paused)
     }
     written.schedules.push(answer)
   }
@@ -54,6 +57,15 @@ export function* writeDraft(
 /** Schedules and queues have their own audit lines; this one is about the runs. */
 writeDraft.audits = ({ runs }: DraftWritten) => runsMade(runs)
 writeDraft.rehearses = true as const
+
+/** A group that exists keeps what it says. */
+function* writeGroup(context: StoreContext, group: DraftedGroup, actor: Actor): Step<void> {
+  const { name, description, pausedReason } = group
+  const fields = description === undefined ? {} : { description }
+  const { answer } = yield* putGroup(context, name, fields, { actor, mode: 'create' })
+  if (answer !== 'created' || pausedReason === undefined) return
+  yield* pauseGroup(context, name, { until: null, reason: pausedReason, actor })
+}
 
 function refuseConflicts({ schedules, runs }: DraftWritten, drafted: Draft['schedules']): void {
   const conflicts = [

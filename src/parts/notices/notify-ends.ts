@@ -95,7 +95,7 @@ export function* notifyEnds(context: StoreContext, { now, ends, schedules }: End
       // The end of a notice sends no notice: a receiver that is down would be sent notices of that for ever.
       if (row === undefined || row.source === 'notice') return []
       // The end of a run by hand says nothing of the schedule's own runs, and does not count for it.
-      if (row.source === 'run-now' && one.event === 'failure') return []
+      if ((row.source === 'run-now' || row.source === 'test') && one.event === 'failure') return []
       return [happeningOf(now, one, row, schedules.get(one.end.scheduleId ?? 0))]
     }),
   )
@@ -324,7 +324,7 @@ function runOf(
     id,
     ns: of.ns,
     queueId: queue.id,
-    needId: laneOf(lanes, target),
+    needId: laneOf(lanes, target, event),
     priority: priorityDefault,
     enqueuedAt: now,
     scheduleId: null,

@@ -1,4 +1,5 @@
 import { BelfryError } from '../../core/error.ts'
+import { toldCalendar } from '../../core/hold.ts'
 import { isRecord } from '../../core/json/record.ts'
 import { payloadBytesMax } from '../../core/run/payload.ts'
 import { needOf, type Target } from '../../core/target.ts'
@@ -7,7 +8,7 @@ import { ensureQueues, type QueueRow } from '../../store/queues/queue-row.ts'
 import { ensureNeeds, needName } from '../../store/runs/lane-row.ts'
 import type { Row, Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
-import { type Notify, type NotifyPatch, noticesQueue, notifyProblems } from './notice.ts'
+import { type Notice, type Notify, type NotifyPatch, noticesQueue, notifyProblems } from './notice.ts'
 import { notifyNames } from './notice-events.ts'
 
 /** The stored notification setting; `null` where none is stored or it cannot be read: the end of a run must not fail for it. */
@@ -86,7 +87,10 @@ export interface NoticeLanes {
 export function* ensureNoticeLanes(context: StoreContext, targets: readonly Target[]): Step<NoticeLanes> {
   const named = targets.map((target) => queueName(context, target))
   const { queues } = yield* ensureQueues(context, [...new Set([noticesQueue, ...named])])
-  const needIds = yield* ensureNeeds(context, targets.map(needOfNotice))
+  const needIds = yield* ensureNeeds(
+    context,
+    targets.flatMap((target) => [needOfNotice(target), needOfNotice(target, 'stop')]),
+  )
   return { queueOf: (target) => queues.get(queueName(context, target)) as QueueRow, needIds }
 }
 
@@ -102,12 +106,13 @@ export function* ensureLanesOf(context: StoreContext, stored: object): Step<void
   if (targets.length > 0) yield* ensureNoticeLanes(context, targets)
 }
 
-export function laneOf({ needIds }: NoticeLanes, target: Target): number {
-  return needIds.get(needName(needOfNotice(target))) as number
+export function laneOf({ needIds }: NoticeLanes, target: Target, event: Notice['event']): number {
+  return needIds.get(needName(needOfNotice(target, event))) as number
 }
 
-/** A stored target was validated when it was written. */
-function needOfNotice(target: Target) {
+/** A stored target was validated when it was written. A notification of a stop is in a lane that the stop does not keep. */
+function needOfNotice(target: Target, event?: Notice['event']) {
   const answer = needOf(target)
-  return 'need' in answer ? answer.need : null
+  if (!('need' in answer) || answer.need === null) return null
+  return event === 'stop' ? { ...answer.need, calendar: toldCalendar } : answer.need
 }

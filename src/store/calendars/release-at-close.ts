@@ -1,4 +1,4 @@
-import { forcedCalendar } from '../../core/hold.ts'
+import { forcedCalendar, toldCalendar } from '../../core/hold.ts'
 import { all, both, type Step } from '../statement.ts'
 import type { CalendarUse } from './write-closings.ts'
 
@@ -9,7 +9,7 @@ const findLeased = both(
   'close find leased',
   ({ join }) => `select l.run_id, d.options, q.policy from belfry.lease l ${join.inner('run d', 'd.id = l.run_id')}
     ${join.inner('queue q', 'q.id = l.queue_id')} join belfry.need n on n.id = d.need_id
-    where l.ns = $1 and l.run_id > $4 and l.release_requested_at is null and n.calendar <> '${forcedCalendar}'
+    where l.ns = $1 and l.run_id > $4 and l.release_requested_at is null and n.calendar not in ('${forcedCalendar}', '${toldCalendar}')
       and ($2 = 'namespace' or $2 = 'queue' and q.name = $3 or $2 = 'calendar' and n.calendar = $3)
     order by l.run_id limit ${releasedMax}`,
 )

@@ -1,3 +1,4 @@
+import { beforeClosings } from '../../core/hold.ts'
 import type { NamedCalendar } from '../../core/opening/closings.ts'
 import { nextOpening } from '../../core/opening/opening-of-all.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
@@ -8,7 +9,7 @@ import { all, both, clockNow, dialects, one, run, type Step } from '../statement
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf, tables } from '../tables.ts'
 import { namedCalendars } from './named-calendars.ts'
-import { type CalendarUse, writeClosings } from './write-closings.ts'
+import { type CalendarUse, closingsAheadMs, writeClosings } from './write-closings.ts'
 
 const found = `select ${columnsOf('calendar_use')} from belfry.calendar_use where ns = $1`
 const ofSubject = `${found} and scope = $2 and subject = $3`
@@ -18,7 +19,13 @@ const lockUses = dialects('calendar use lock all', {
   sqlite: `${found} order by scope, subject`,
   postgres: `${found} order by scope, subject for update`,
 })
-const findStale = both('calendar use find stale', `${found} and written_until < $2 order by written_until limit $3`)
+/** Those whose closings end too early, and those that begin after now: the clock was set back. */
+const findStale = both(
+  'calendar use find stale',
+  `${found} and (written_until < $2 or exists (select 1 from belfry.hold h where h.ns = $1 and h.scope = calendar_use.scope
+    and h.subject = calendar_use.subject and h.reason = 'calendar' and h.from_at = ${beforeClosings} and h.until_at > $3))
+  order by written_until limit $4`,
+)
 const putUse = both(
   'calendar use put',
   `insert into belfry.calendar_use (ns, scope, subject, calendar, written_until) values ($1, $2, $3, $4, 0)
@@ -126,12 +133,10 @@ export function* rewriteClosings(context: StoreContext, calendar: string, now: n
   return concerned.length
 }
 
-/** The uses whose closings reach less far ahead than this. */
-export function* staleUses(
-  { ns }: StoreContext,
-  { until, limit }: { until: number; limit: number },
-): Step<CalendarUse[]> {
-  return (yield* all(findStale, ns, until, limit)).map((row) => tables.calendar_use.read(row))
+/** The uses whose closings do not reach from now to the time ahead. */
+export function* staleUses({ ns }: StoreContext, { limit }: { readonly limit: number }): Step<CalendarUse[]> {
+  const now = yield* clockNow()
+  return (yield* all(findStale, ns, now + closingsAheadMs, now, limit)).map((row) => tables.calendar_use.read(row))
 }
 
 /** Writes the closings of one use further ahead. */

@@ -1,3 +1,4 @@
+import { beforeClosings } from '../../core/hold.ts'
 import { kernelHoldReasons } from '../../core/hold-reason.ts'
 import { type Closing, closings } from '../../core/opening/closings.ts'
 import { openingHorizonMs } from '../../core/opening/opening.ts'
@@ -18,7 +19,12 @@ const actor = { name: 'belfry', door: 'engine' }
 const findOwn = both(
   'closings find',
   `select ${columnsOf('hold')} from belfry.hold where ns = $1 and scope = $2 and subject = $3 and reason = '${reason.code}'
-    and until_at > $4 order by from_at, id`,
+    and until_at > $4 and from_at > ${beforeClosings} order by from_at, id`,
+)
+const findBefore = both(
+  'closings find before',
+  `select id from belfry.hold where ns = $1 and scope = $2 and subject = $3 and reason = '${reason.code}'
+    and (from_at = ${beforeClosings} or until_at <= $4) order by id`,
 )
 /** It wakes sleepers: a hold may end sooner than they know. */
 export const moveHold = both(
@@ -63,10 +69,22 @@ export function* writeClosings(context: StoreContext, use: CalendarUse, now: num
   if (first !== undefined && first.from <= now && !found.some(({ from }) => from <= now)) {
     yield* releaseAtClose(context.ns, use, { now, closedBy: first.closedBy.join(', ') })
   }
+  yield* closeBefore(context, use, now)
   const last = wanted.at(-1)
   const writtenUntil = last?.until === null ? last.from : now + openingHorizonMs / 2
   yield* run(markWritten, context.ns, scope, subject, writtenUntil)
   return missing.length === 0 && wanted[0]?.until === null && wanted[0].from <= now
+}
+
+/** Holds the time before these closings, of which nothing is written: the clock may be set back to it. */
+function* closeBefore(context: StoreContext, use: CalendarUse, now: number): Step<void> {
+  const { scope, subject } = use
+  const note = use.calendar.split(',').join(', ')
+  const [kept, ...ended] = yield* all<{ id: number }>(findBefore, context.ns, scope, subject, now)
+  for (const { id } of ended) yield* run(deleteHold, id)
+  // Another step may have deleted it.
+  if (kept !== undefined && (yield* one(moveHold, kept.id, beforeClosings, now, note, now)) !== undefined) return
+  yield* writeHold(context, { scope, subject, from: beforeClosings, until: now, reason, note, actor }, now)
 }
 
 /** The hold of a closing: it begins with it, both are in force, or both have no end. */

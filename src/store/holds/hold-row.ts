@@ -1,4 +1,4 @@
-import { calendarReason, forcedCalendar, type Hold, type HoldScope } from '../../core/hold.ts'
+import { calendarReason, type forcedCalendar, type Hold, type HoldScope, toldCalendar } from '../../core/hold.ts'
 import { formatId } from '../../core/id.ts'
 import type { Row } from '../statement.ts'
 import { tables } from '../tables.ts'
@@ -40,12 +40,16 @@ export function queueHold(now: string): string {
   return `coalesce(${holdOn('namespace', `''`, { ns: 'q.ns', now })}, ${holdOn('queue', 'q.name', { ns: 'q.ns', now })})`
 }
 
-/** Whether nothing but closed calendars stops leases from a queue `q`, and a run that a person forced is in line. */
-export function isForced(now: string): string {
-  const noOther = (scope: HoldScope, subject: string) =>
-    `(select 1 ${onSubject(scope, subject, { ns: 'q.ns', now })} and h.reason <> '${calendarReason}' limit 1) is null`
-  return `(${noOther('namespace', `''`)} and ${noOther('queue', 'q.name')}
-    and (select 1 from belfry.need n where n.ns = q.ns and n.calendar = '${forcedCalendar}'
+/**
+ * Whether nothing but closed calendars stops leases from a queue `q`, and a run that a person forced is in line; for a notification of
+ * a stop, nothing but those and a stop of the namespace.
+ */
+export function isForced(now: string, calendar: typeof forcedCalendar | typeof toldCalendar): string {
+  const noOther = (scope: HoldScope, subject: string, passed: string) =>
+    `(select 1 ${onSubject(scope, subject, { ns: 'q.ns', now })} and h.reason not in (${passed}) limit 1) is null`
+  const closed = `'${calendarReason}'`
+  return `(${noOther('namespace', `''`, calendar === toldCalendar ? `${closed}, 'stopped'` : closed)}
+    and ${noOther('queue', 'q.name', closed)} and (select 1 from belfry.need n where n.ns = q.ns and n.calendar = '${calendar}'
       and (select 1 from belfry.ready r where r.queue_id = q.id and r.need_id = n.id limit 1) is not null limit 1) is not null)`
 }
 

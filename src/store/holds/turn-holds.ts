@@ -1,4 +1,4 @@
-import { calendarReason, type Hold, type HoldScope } from '../../core/hold.ts'
+import { beforeClosings, calendarReason, type Hold, type HoldScope } from '../../core/hold.ts'
 import { isPaused } from '../../core/schedule/state.ts'
 import { releaseAtClose } from '../calendars/release-at-close.ts'
 import type { CalendarUse } from '../calendars/write-closings.ts'
@@ -16,7 +16,8 @@ import { wakeSome, writeSpan } from './stopped-schedules.ts'
 const columns = columnsOf('hold')
 const findEnded = both(
   'holds find ended',
-  `select ${columns} from belfry.hold where ns = $1 and until_at <= $2 order by until_at, id limit $3`,
+  `select ${columns} from belfry.hold where ns = $1 and until_at <= $2 and from_at > ${beforeClosings}
+    order by until_at, id limit $3`,
 )
 const findBegun = both(
   'holds find begun',
@@ -25,6 +26,16 @@ const findBegun = both(
 )
 /** A hold that was made longer meanwhile stays. */
 export const deleteEnded = both('holds delete ended', 'delete from belfry.hold where id = $1 and until_at <= $2')
+/** The clock may be set back to before the end of a closing: the whole time before its end is held, in place of what was held before. */
+export const keepBefore = both(
+  'holds keep before',
+  `update belfry.hold set from_at = ${beforeClosings} where id = $1 and until_at <= $2 returning id`,
+)
+const deleteBefore = both(
+  'holds delete before',
+  `delete from belfry.hold where ns = $1 and scope = $2 and subject = $3 and reason = '${calendarReason}'
+    and from_at = ${beforeClosings} and id <> $4`,
+)
 const again = `select ${columns} from belfry.hold where id = $1`
 const lockAgain = dialects('holds lock again', { sqlite: again, postgres: `${again} for update` })
 const findAgain = both('holds find again', `select ${columns} from belfry.hold where id = $1`)
@@ -114,7 +125,10 @@ function* turnSchedule(context: StoreContext, { id, subject }: Row, now: number)
 function* turned(row: Row, now: number, context?: StoreContext): Step<Turned> {
   const { id, until_at: until, scope, subject, note } = row
   if ((until as number) <= now) {
-    yield* run(deleteEnded, id as number, now)
+    if (row.reason !== calendarReason) yield* run(deleteEnded, id as number, now)
+    else if ((yield* one(keepBefore, id as number, now)) !== undefined) {
+      yield* run(deleteBefore, row.ns as number, scope as string, subject as string, id as number)
+    }
     return 'ended'
   }
   if (context !== undefined && row.reason === calendarReason) {

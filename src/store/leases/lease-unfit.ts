@@ -1,10 +1,10 @@
 import { formatId } from '../../core/id.ts'
-import type { LeaseAnswer } from '../port.ts'
+import type { LeaseAnswer, RunSource } from '../port.ts'
 import { conclude, type Ending } from '../runs/conclude.ts'
 import { tryLockGate } from '../runs/key-gate.ts'
 import { takeFromLine } from '../runs/ready-aside.ts'
 import { lockSchedules, scheduleIdsOf } from '../schedules/schedule-row.ts'
-import { all, clockOr, dialects, inList, type Row, type Step, storeClock } from '../statement.ts'
+import { all, both, clockOr, dialects, inList, type Row, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
 import type { Candidate } from './head-of-line.ts'
@@ -24,6 +24,11 @@ const takeUnread = dialects('lease take unread', {
   postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and claim_id = $2 and ns = $3
     returning ${columnsOf('lease')}, ${clockOr('$4')} as now`,
 })
+
+const findSources = both(
+  'lease find sources',
+  ({ numbers }) => `select id, source from belfry.run where id ${numbers('$1')}`,
+)
 
 /** A run that was leased before it was read, and the name of the unreadable field. */
 export interface Unread {
@@ -59,9 +64,10 @@ export function* endUnfit(lane: UnfitLane, unfit: readonly Candidate[]): Step<Pi
   yield* takeFromLine(endable.map(({ standing }) => standing))
   const endings = endable.map((run) => unfitEnding(lane, run))
   yield* conclude(lane.context, { now: lane.now, endings, schedules })
+  const sources = yield* sourcesOf(endings)
   return {
-    skipped: endings.flatMap(skippedOf),
-    broken: endings.flatMap(brokenOf),
+    skipped: endings.flatMap((ending) => skippedOf(ending, sources)),
+    broken: endings.flatMap((ending) => brokenOf(ending, sources)),
   }
 }
 
@@ -101,7 +107,8 @@ export function* setApart(
   const leases = yield* all(takeUnread, JSON.stringify([...unreadable.keys()]), claimId, context.ns, storeClock)
   const endings = leases.map((lease) => apartEnding(lease, `unreadable: ${unreadable.get(lease.run_id as number)}`))
   yield* conclude(context, { now: (leases[0]?.now ?? 0) as number, endings, schedules })
-  return endings.flatMap(brokenOf)
+  const sources = yield* sourcesOf(endings)
+  return endings.flatMap((ending) => brokenOf(ending, sources))
 }
 
 function apartEnding(lease: Row, unreadable: string): Ending {
@@ -114,13 +121,24 @@ function apartEnding(lease: Row, unreadable: string): Ending {
   return endingOf(lease, 'failed', parked)
 }
 
-function skippedOf({ runId, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['skipped'] {
-  if (status !== 'skipped') return []
-  return [{ ...namesOf(runId, scheduleId), reason: reason as 'lateness' | 'deadline' }]
+type Sources = ReadonlyMap<number, RunSource>
+
+/** Read only for runs that end so, which are few. */
+function* sourcesOf(endings: readonly Ending[]): Step<Sources> {
+  const ids = JSON.stringify(endings.map(({ runId }) => runId))
+  const rows = yield* all<{ id: number; source: RunSource }>(findSources, ids)
+  return new Map(rows.map(({ id, source }) => [id, source]))
 }
 
-function brokenOf({ runId, fence, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['broken'] {
-  return status === 'parked' ? [{ ...namesOf(runId, scheduleId), fence, reason }] : []
+function skippedOf({ runId, scheduleId, verdict }: Ending, sources: Sources): LeaseAnswer['skipped'] {
+  if (verdict.status !== 'skipped') return []
+  const source = sources.get(runId) ?? ''
+  return [{ ...namesOf(runId, scheduleId), source, reason: verdict.reason as 'lateness' | 'deadline' }]
+}
+
+function brokenOf({ runId, fence, scheduleId, verdict }: Ending, sources: Sources): LeaseAnswer['broken'] {
+  if (verdict.status !== 'parked') return []
+  return [{ ...namesOf(runId, scheduleId), fence, source: sources.get(runId) ?? '', reason: verdict.reason }]
 }
 
 function namesOf(runId: number, scheduleId: number | null): { runId: string; scheduleId: string | null } {

@@ -1,5 +1,5 @@
 import { durationMsMax } from '../../core/duration.ts'
-import { forcedCalendar } from '../../core/hold.ts'
+import { forcedCalendar, toldCalendar } from '../../core/hold.ts'
 import { formatId, parseId } from '../../core/id.ts'
 import { isFull, slotsFree } from '../../core/queue/ceiling.ts'
 import type { Policy } from '../../core/queue/policy.ts'
@@ -69,9 +69,11 @@ const survey = dialects('lease survey', {
     needs: servedNeeds.postgres('$3', '$4', '$1'),
   }),
 })
-/** Asked only of a held queue: the lanes of runs that a person forced, where nothing but closed calendars holds it. */
+/** Asked only of a held queue: the lanes of runs that a person forced, and of notifications of a stop, where nothing else holds it. */
 const forcedLanes = (isServed: string) => `select n.id from belfry.queue q join belfry.need n on n.ns = q.ns
-  where q.id = $1 and n.calendar = '${forcedCalendar}' and ${isServed} and ${laneIsOpen('$2')} and ${isForced('$2')}`
+  where q.id = $1 and ${isServed} and ${laneIsOpen('$2')}
+    and (n.calendar = '${forcedCalendar}' and ${isForced('$2', forcedCalendar)}
+      or n.calendar = '${toldCalendar}' and ${isForced('$2', toldCalendar)})`
 const findForced = dialects('lease find forced', {
   sqlite: forcedLanes(needServed.sqlite('$3', '$4')),
   postgres: forcedLanes(needServed.postgres('$3', '$4')),

@@ -133,7 +133,9 @@ function* callHooks(context: StoreContext, now: number, written: readonly Number
 
 function* keepResults({ ns }: StoreContext, ends: readonly NumberedEnd[]): Step<void> {
   yield* writeResults(
-    ends.flatMap(({ runId, end: { fence, result } }) => (result === undefined ? [] : [{ runId, ns, fence, result }])),
+    ends.flatMap(({ runId, end: { fence, result, resultBytesMax: bytesMax } }) =>
+      result === undefined ? [] : [{ runId, ns, fence, result, bytesMax }],
+    ),
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Hold } from '../../core/hold.ts'
+import { type Hold, toldCalendar } from '../../core/hold.ts'
 import { formatId } from '../../core/id.ts'
 import { checkInteger, checkText } from '../check.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
@@ -12,7 +12,7 @@ const accounts = `',' || n.account || ','`
  * attempt uses is not known here. Few runs are leased at a time.
  */
 const leasesOn = (scope: string, subject: string) => `from belfry.lease l join belfry.run d on d.id = l.run_id
-  join belfry.need n on n.id = d.need_id join belfry.queue q on q.id = l.queue_id where l.ns = $1 and (${scope} = 'namespace'
+  join belfry.need n on n.id = d.need_id join belfry.queue q on q.id = l.queue_id where l.ns = $1 and (${scope} = 'namespace' and n.calendar <> '${toldCalendar}'
     or ${scope} = 'queue' and q.name = ${subject}
     or ${scope} = 'kind' and (n.kind = ${subject} or n.kind || '/' || n.name = ${subject})
     or ${scope} = 'account' and replace(${accounts}, ',' || ${subject} || ',', '') <> ${accounts})`

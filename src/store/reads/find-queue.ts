@@ -1,4 +1,5 @@
 import { BelfryError } from '../../core/error.ts'
+import { forcedCalendar, toldCalendar } from '../../core/hold.ts'
 import type { Capabilities } from '../../core/queue/plan-leases.ts'
 import type { Policy } from '../../core/queue/policy.ts'
 import { canBeName, checkInteger, invalid } from '../check.ts'
@@ -24,7 +25,7 @@ const ahead = (now: string, list: string, inLine: string) => `select c.now, cast
     min((select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at > c.now)) as next_at,
     (select min(h.until_at) from belfry.hold h where h.ns = $1 and h.until_at > c.now) as hold_ends_at
   from (select ${now} as now) c left join belfry.queue q on q.ns = $1
-    and (${queueHold('c.now')} is null or ${isForced('c.now')})
+    and (${queueHold('c.now')} is null or ${isForced('c.now', forcedCalendar)} or ${isForced('c.now', toldCalendar)})
   group by c.now`
 const listed = { sqlite: 'json_group_array(q.name)', postgres: 'json_agg(q.name)' }
 const anyInLine = 'exists (select 1 from belfry.ready r where r.queue_id = q.id)'

@@ -55,10 +55,11 @@ const findChanges = both(
   `select id, at, actor, door, caller, verb, subject, detail from belfry.audit
     where ns = $1 and (at, id) > ($2, $3) and at < $4 order by at, id limit $5`,
 )
-const findSchedules = dialects('events schedules', {
-  sqlite: 'select d.id, s.name from belfry.run d join belfry.schedule s on s.id = d.schedule_id where d.id = $1',
-  postgres: `select d.id, s.name from unnest($1::bigint[]) as i (id)
-    join belfry.run d on d.id = i.id join belfry.schedule s on s.id = d.schedule_id`,
+const findRuns = dialects('events runs', {
+  sqlite:
+    'select d.id, d.source, s.name from belfry.run d left join belfry.schedule s on s.id = d.schedule_id where d.id = $1',
+  postgres: `select d.id, d.source, s.name from unnest($1::bigint[]) as i (id)
+    join belfry.run d on d.id = i.id left join belfry.schedule s on s.id = d.schedule_id`,
 })
 
 const endedStatuses = ['completed', 'failed', 'cancelled', 'skipped'] as const satisfies readonly EndedStatus[]
@@ -113,17 +114,17 @@ function* attempts({ queues, after, until, most }: Looking): Step<EventView[]> {
   const goingOn = queues.map(({ id }) => [id, null, ...place])
   const rows = [...(yield* each(findEnded, ended)), ...(yield* each(findGoingOn, goingOn))]
   const runs = [...new Set(rows.map((row) => row.run_id as number))].map((id) => [id])
-  const schedules = new Map((yield* each(findSchedules, runs)).map((row) => [row.id, row.name as string]))
+  const found = new Map((yield* each(findRuns, runs)).map((row) => [row.id, row]))
   const names = new Map(queues.map(({ id, name }) => [id, name]))
-  return rows.map((row) => attemptEvent(row, { names, schedules }))
+  return rows.map((row) => attemptEvent(row, { names, found }))
 }
 
 interface Names {
   readonly names: ReadonlyMap<number, string>
-  readonly schedules: ReadonlyMap<unknown, string>
+  readonly found: ReadonlyMap<unknown, Row>
 }
 
-function attemptEvent(row: Row, { names, schedules }: Names): EventView {
+function attemptEvent(row: Row, { names, found }: Names): EventView {
   const [number, fence] = [row.run_id as number, row.fence as number]
   const runId = formatId('run', number)
   return {
@@ -134,7 +135,8 @@ function attemptEvent(row: Row, { names, schedules }: Names): EventView {
       runId,
       fence,
       queue: names.get(row.queue_id as number) ?? '',
-      schedule: schedules.get(number) ?? null,
+      schedule: (found.get(number)?.name ?? null) as string | null,
+      source: (found.get(number)?.source ?? null) as RunSource | null,
       outcome: row.outcome as string,
       reason: row.reason as string | null,
       startedAt: row.started_at as number | null,

@@ -1,3 +1,4 @@
+import { beforeClosings } from '../../core/hold.ts'
 import { endless, stopsFiring } from '../holds/hold-row.ts'
 import type { NextInstants } from '../port.ts'
 import { allAlone, both, type Row, type Step, storeClock } from '../statement.ts'
@@ -13,7 +14,7 @@ const instants = both(
     (select min(s.wake_at) from belfry.schedule s
       where s.wake_at is not null and s.ns = $1 and not ${stopsFiring({ now: 'c.now' })}) as schedule_at,
     (select min(l.expires_at) from belfry.lease l where l.ns = $1) as lease_expires_at,
-    (select min(h.until_at) from belfry.hold h where h.ns = $1) as hold_ends_at,
+    (select min(h.until_at) from belfry.hold h where h.ns = $1 and h.from_at > ${beforeClosings}) as hold_ends_at,
     (select count(*) || '/' || coalesce(max(h.id), 0) from belfry.hold h where h.ns = $1) as holds_mark,
     (select min(h.from_at) from belfry.hold h where h.ns = $1 and h.begun_at is null) as hold_begins_at
   from (select ${now('$2')} as now) c`,

@@ -17,6 +17,7 @@ export interface NewResult {
   readonly ns: number
   readonly fence: number
   readonly result: unknown
+  readonly bytesMax?: number | undefined
 }
 
 /**
@@ -27,12 +28,12 @@ export interface NewResult {
 export function* writeResults(results: readonly NewResult[]): Step<void> {
   yield* runEach(
     insertResults,
-    results.map(({ runId, ns, fence, result }) => {
+    results.map(({ runId, ns, fence, result, bytesMax = resultBytesMax }) => {
       const unkept = jsonProblem(result, { converts: true })
       if (unkept !== null) return [runId, ns, fence, JSON.stringify(`[not kept: ${whyOf(unkept)}]`), 1]
       const text = JSON.stringify(result)
-      if (Buffer.byteLength(text) <= resultBytesMax) return [runId, ns, fence, text, 0]
-      return [runId, ns, fence, JSON.stringify(cut(text, resultBytesMax)), 1]
+      if (Buffer.byteLength(text) <= bytesMax) return [runId, ns, fence, text, 0]
+      return [runId, ns, fence, JSON.stringify(cut(text, bytesMax)), 1]
     }),
   )
 }

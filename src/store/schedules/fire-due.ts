@@ -343,9 +343,10 @@ function reportOf(
 ): Pick<Fired, 'runs' | 'skipped'> {
   const runs = turns.flatMap((turn) => {
     const made = (batches.get(turn) ?? []).filter(({ id }) => written.has(id))
-    return made.map(({ id, occurrenceAt }) => {
+    return made.map(({ id, occurrenceAt, source }) => {
       const asked = turn.fires[0]?.isAsked === true ? { isAsked: true as const } : {}
-      return { id: formatId('run', id), schedule: turn.row.name, occurrenceAt: occurrenceAt as number, ...asked }
+      const fired = { schedule: turn.row.name, occurrenceAt: occurrenceAt as number, source }
+      return { id: formatId('run', id), ...fired, ...asked }
     })
   })
   const skipped = turns.flatMap(({ row, passed, skips }) => {

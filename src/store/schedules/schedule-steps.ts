@@ -1,6 +1,7 @@
 import type { AuthorKind } from '../../core/schedule/hint-author.ts'
 import type { Clamped } from '../../core/schedule/hint-bounds.ts'
 import type { Actor } from '../audit/actor.ts'
+import type { RunSource } from '../port.ts'
 import type { ScheduleView } from '../views.ts'
 import type { HintWish } from './steer-schedule.ts'
 
@@ -70,6 +71,7 @@ export interface Fired {
     readonly id: string
     readonly schedule: string
     readonly occurrenceAt: number
+    readonly source: RunSource
     /** It is parked until a person decides about it. */
     readonly isAsked?: true
   }[]

@@ -30,6 +30,8 @@ export interface AnswerContext {
   readonly redirects: readonly URL[]
   readonly durationMs: number
   readonly now: number
+  /** How much of the answer the target keeps. */
+  readonly keepBytes?: number | undefined
 }
 
 const keptHeaders = [
@@ -42,7 +44,7 @@ const keptHeaders = [
   'x-request-id',
 ]
 const keptHeaderLengthMax = 500
-/** The store keeps a result up to this size whole; of a longer one it would keep an unreadable beginning. */
+/** The store keeps a result up to this size whole, and a longer one only where it is asked to; else it would keep an unreadable beginning. */
 const resultBytesMax = 100 * 1024
 
 interface Read {
@@ -53,7 +55,8 @@ interface Read {
 }
 
 /** Turns the last answer into the facts to judge and the result to store. */
-export function endedBy(answer: Answer, { secrets, redirects, durationMs, now }: AnswerContext): Ended {
+export function endedBy(answer: Answer, context: AnswerContext): Ended {
+  const { secrets, redirects, durationMs, now, keepBytes = 0 } = context
   const read = readOf(answer, secrets)
   const after = answer.header('retry-after')
   const waitMs = after === undefined ? undefined : retryAfterMs(after, now)
@@ -82,7 +85,9 @@ export function endedBy(answer: Answer, { secrets, redirects, durationMs, now }:
     }),
     ...(visited.length > 0 && { redirects: visited }),
   }
-  return { facts, result: withBody(result, read) }
+  const bytesMax = Math.max(resultBytesMax, keepBytes)
+  const whole = { facts, result: withBody(result, read, bytesMax) }
+  return bytesMax > resultBytesMax ? { ...whole, resultBytesMax: bytesMax } : whole
 }
 
 /** Too many requests, or none taken now. */
@@ -123,13 +128,17 @@ function headersOf({ header }: Answer, secrets: readonly Secret[]): Record<strin
 }
 
 /** The body as far as it fits: JSON whole or not at all, text up to a limit. */
-function withBody(result: Omit<HttpResult, 'body' | 'truncated'>, { text, json, isTruncated }: Read): HttpResult {
+function withBody(
+  result: Omit<HttpResult, 'body' | 'truncated'>,
+  { text, json, isTruncated }: Read,
+  bytesMax: number,
+): HttpResult {
   const mark = isTruncated ? { truncated: true as const } : {}
   if (text === undefined) return { ...result, ...mark }
   const whole = { ...result, ...mark, body: json === undefined ? text : json }
-  if (sizeOf(whole) <= resultBytesMax) return whole
+  if (sizeOf(whole) <= bytesMax) return whole
   const rest = { ...result, truncated: true as const }
-  return { ...rest, body: fitting(text, resultBytesMax - sizeOf({ ...rest, body: '' })) }
+  return { ...rest, body: fitting(text, bytesMax - sizeOf({ ...rest, body: '' })) }
 }
 
 /** The longest beginning, or nearly, whose JSON is no longer than that. */

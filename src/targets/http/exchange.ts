@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici'
 import { type KeptBody, keptBody, unreadableCoding } from './body.ts'
 import { broken, stopped } from './exchange-failure.ts'
 import type { Connection, Connections } from './http-connections.ts'
+import { keepBytesRange } from './http-target.ts'
 import { isRedirect } from './redirect.ts'
 import type { Outgoing } from './request.ts'
 
@@ -13,14 +14,21 @@ export interface Answer {
   readonly unreadableCoding: string | null
 }
 
-/** How much of a response is kept. */
-export const bodyBytesMax = 100 * 1024
+export interface Exchanging {
+  readonly signal: AbortSignal
+  /** How much of the answer is kept. */
+  readonly keepBytes?: number | undefined
+}
 
 /**
  * Sends one request and reads its answer. When the signal is aborted it ends at once, whatever it is doing; it returns after the
  * connection is closed.
  */
-export async function exchange(request: Outgoing, connections: Connections, signal: AbortSignal): Promise<Answer> {
+export async function exchange(
+  request: Outgoing,
+  connections: Connections,
+  { signal, keepBytes = keepBytesRange.default }: Exchanging,
+): Promise<Answer> {
   const connection = await connections.take(request.url, signal)
   const stage = { doing: `waiting for ${request.url.host} to answer`, brokenBy: 'broke off before it answered' }
   const stop = () => void connections.end(connection)
@@ -31,7 +39,7 @@ export async function exchange(request: Outgoing, connections: Connections, sign
     const response = await sent(request, connection)
     stage.doing = `reading the answer of ${request.url.host}`
     stage.brokenBy = `answered ${response.statusCode}, but its body broke off`
-    const answer = await answered(response)
+    const answer = await answered(response, keepBytes)
     isReusable = answer.body !== null && !answer.body.isTruncated
     return answer
   } catch (error) {
@@ -52,7 +60,7 @@ function sent({ url, method, headers, body }: Outgoing, { client }: Connection):
   })
 }
 
-async function answered({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Answer> {
+async function answered({ statusCode, headers, body }: Dispatcher.ResponseData, keepBytes: number): Promise<Answer> {
   // The end of the connection is an error of the body, even where the body is not read.
   body.on('error', () => undefined)
   const header = (name: string) => {
@@ -66,6 +74,6 @@ async function answered({ statusCode, headers, body }: Dispatcher.ResponseData):
     status: statusCode,
     header,
     unreadableCoding: unreadable,
-    body: isRead ? await keptBody(body, coding, bodyBytesMax) : null,
+    body: isRead ? await keptBody(body, coding, keepBytes) : null,
   }
 }

@@ -14,6 +14,7 @@ import { Connections } from './http-connections.ts'
 import { type HttpRequest, httpTargetProblems } from './http-target.ts'
 import { isRedirect, redirected } from './redirect.ts'
 import { type Outgoing, prepared } from './request.ts'
+import { signerOf } from './sign-request.ts'
 
 export interface HttpExecutorOptions {
   readonly network: NetworkPolicy
@@ -71,6 +72,7 @@ class Call {
   readonly #startedAt: number
   readonly #redirects: URL[] = []
   #secrets: readonly Secret[] = []
+  #keepBytes: number | undefined
 
   constructor(attempt: Attempt, context: CallContext) {
     this.#attempt = attempt
@@ -96,10 +98,16 @@ class Call {
     const { connections, stop, resolver, messageOf } = this.#context
     const message = messageOf(this.#attempt)
     const http = requestOf(this.#attempt, message !== null)
+    this.#keepBytes = http.keepBytes
     const { outgoing, secrets } = await prepared(this.#attempt, http, { resolver, message })
-    this.#secrets = secrets
+    const { sign, secrets: keys } = await signerOf(this.#attempt, http, resolver)
+    this.#secrets = [...secrets, ...keys]
+    let isTrusted = true
     for (let request: Outgoing = outgoing; ; this.#redirects.push(request.url)) {
-      const answer = await exchange(request, connections, stop.signal)
+      // Another origin was not trusted with a signature, nor is what it redirects to.
+      isTrusted &&= request.url.origin === outgoing.url.origin
+      const sent = sign === null || !isTrusted ? request : sign(request, this.#attempt.clock.now())
+      const answer = await exchange(sent, connections, { signal: stop.signal, keepBytes: this.#keepBytes })
       const location = answer.header('location')
       if (!isRedirect(answer.status, location)) return answer
       if (this.#redirects.length === redirectsMax) {
@@ -112,6 +120,7 @@ class Call {
   #judged(answer: Answer): Ended {
     const { clock } = this.#attempt
     return endedBy(answer, {
+      keepBytes: this.#keepBytes,
       secrets: this.#secrets,
       redirects: this.#redirects,
       durationMs: Math.round(clock.monotonic() - this.#startedAt),

@@ -1,9 +1,11 @@
 import { jsonProblem, plainData } from '../../core/json/json.ts'
+import { isSecretName, secretNameExpected } from '../../core/secret-name.ts'
 import type { Target } from '../../core/target.ts'
 import { type MessageFormat, messageFormats } from '../message.ts'
 import { isSecretReference, type SecretReference } from '../secret.ts'
 import { problemAt, secretProblems, shown, type TargetProblem, unicodeProblems } from '../target-problem.ts'
 import { urlProblem } from './address-guard.ts'
+import type { SigningKeys } from './sign-request.ts'
 
 /** The request, sent exactly as given. */
 export interface HttpRequest {
@@ -15,6 +17,10 @@ export interface HttpRequest {
   readonly body?: unknown
   /** Of a message: the form in which its receiver takes it, in place of a body. Default: json. */
   readonly format?: MessageFormat | undefined
+  /** How much of the answer is kept. Default: 100 KB. */
+  readonly keepBytes?: number | undefined
+  /** The secrets that the request is signed with. */
+  readonly sign?: SigningKeys | undefined
 }
 
 /** A target that calls an HTTP endpoint. */
@@ -22,7 +28,8 @@ export interface HttpTarget {
   readonly http: HttpRequest
 }
 
-const fields = ['url', 'method', 'headers', 'body']
+const fields = ['url', 'method', 'headers', 'body', 'keepBytes', 'sign']
+export const keepBytesRange = { min: 1_024, max: 10 * 1_024 * 1_024, default: 100 * 1_024 }
 const messageFields = [...fields, 'format']
 const urlLengthMax = 8_000
 const headersMax = 100
@@ -53,7 +60,7 @@ export function httpTargetProblems(target: Target, { isMessage = false } = {}): 
 function requestProblems(http: Record<string, unknown>, isMessage: boolean): TargetProblem[] {
   const known = isMessage ? messageFields : fields
   const strays = Object.keys(http).filter((field) => !known.includes(field))
-  const { url, method, headers, body, format } = http
+  const { url, method, headers, body, format, keepBytes, sign } = http
   return [
     ...strays.map((field) => problemAt(`http.${field}`, 'is not known', `only ${known.join(', ')}`)),
     ...(isMessage && format !== undefined ? formatProblems(format, http) : []),
@@ -61,6 +68,8 @@ function requestProblems(http: Record<string, unknown>, isMessage: boolean): Tar
     ...(method === undefined ? [] : methodProblems(method)),
     ...(headers === undefined ? [] : headersProblems(headers)),
     ...(body === undefined ? [] : bodyProblems(body)),
+    ...(keepBytes === undefined ? [] : keepProblems(keepBytes)),
+    ...(sign === undefined ? [] : signProblems(sign)),
   ]
 }
 
@@ -90,6 +99,32 @@ function formatProblems(format: unknown, { body, method }: Record<string, unknow
     ...(method === undefined || method === 'POST' || method === 'PUT'
       ? []
       : [at(`is sent by ${shown(method)}`, 'the method POST or PUT')]),
+  ]
+}
+
+function keepProblems(keepBytes: unknown): TargetProblem[] {
+  const { min, max } = keepBytesRange
+  if (Number.isInteger(keepBytes) && (keepBytes as number) >= min && (keepBytes as number) <= max) return []
+  return [problemAt('http.keepBytes', `is ${shown(keepBytes)}`, `a whole number of bytes from ${min} to ${max}`)]
+}
+
+/** The names are secrets' names, and never shown: one may be the secret itself, in the wrong place. */
+function signProblems(sign: unknown): TargetProblem[] {
+  if (typeof sign !== 'object' || sign === null || Array.isArray(sign)) {
+    return [problemAt('http.sign', `is ${shown(sign)}`, "an object such as { secret: 'NAME' }")]
+  }
+  const { secret, previous, ...strays } = sign as Record<string, unknown>
+  const name = (field: string, value: unknown) =>
+    isSecretName(value) ? [] : [problemAt(`http.sign.${field}`, 'is no name of a secret', secretNameExpected)]
+  return [
+    ...Object.keys(strays).map((field) =>
+      problemAt(`http.sign.${field.slice(0, 60)}`, 'is not known', 'only secret and previous'),
+    ),
+    ...name('secret', secret),
+    ...(previous === undefined ? [] : name('previous', previous)),
+    ...(previous !== undefined && previous === secret
+      ? [problemAt('http.sign.previous', 'is the same as secret', 'the key that secret replaces')]
+      : []),
   ]
 }
 

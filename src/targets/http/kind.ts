@@ -14,6 +14,14 @@ const request = z.strictObject({
     .unknown()
     .describe('Text is sent as it is, everything else as JSON. Default: the payload, if the method has a body.')
     .optional(),
+  keepBytes: z.int().describe('Bytes of the answer to keep, 1024 to 10485760. Default: 102400.').optional(),
+  sign: z
+    .strictObject({
+      secret: z.string().describe('The secret that signs it.'),
+      previous: z.string().describe('The secret that it replaces; both sign.').optional(),
+    })
+    .describe('Sign the request with a secret. Default: unsigned.')
+    .optional(),
 })
 const format = z
   .enum(messageFormats)
@@ -59,8 +67,22 @@ export const httpKind: TargetKind = {
       reads: 'file',
       says: 'The body of the request: a text, @FILE, or - for stdin.',
     },
+    {
+      flag: '--keep-bytes',
+      value: '<n>',
+      field: 'http.keepBytes',
+      reads: 'number',
+      says: 'How many bytes of the answer are kept. Default: 102400.',
+    },
+    {
+      flag: '--sign',
+      value: '<SECRET>',
+      field: 'http.sign.secret',
+      says: 'Sign the request with this secret.',
+    },
   ],
   timeoutMs: 30_000,
+  timeoutRangeMs: { min: 1_000, max: 1_800_000 },
   receiverOf: (target) => requestOf(target).url,
   message: {
     form: z.strictObject({ http: request.extend({ format }).describe(said) }),

@@ -137,6 +137,8 @@ describe('a failure', () => {
     expect(read('opencode-login').verdict).toMatchObject({ ...failed('agent-setup', /No API key/), retryable: false })
     for (const exitCode of [41, 42, 44, 52]) {
       expect(read('gemini-silent', { exitCode }).verdict, `${exitCode}`).toMatchObject(failed('agent-setup'))
+      // Its final message tells of an error, and the exit code of which kind.
+      expect(read('gemini-error', { exitCode }).verdict).toMatchObject(failed('agent-setup', /Model not found/))
     }
   })
 
@@ -153,6 +155,7 @@ describe('a failure', () => {
     expect(read('claude-turns').verdict).toMatchObject(failed('agent-limit', /max_turns/))
     expect(read('claude-budget').verdict).toMatchObject(failed('agent-limit', /max_budget/))
     expect(read('gemini-silent', { exitCode: 53 }).verdict).toMatchObject(failed('agent-limit'))
+    expect(read('gemini-error', { exitCode: 53 }).verdict).toMatchObject(failed('agent-limit', /Model not found/))
   })
 
   it('is an error, also with exit code 0 and with the subtype success', () => {

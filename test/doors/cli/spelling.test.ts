@@ -43,7 +43,7 @@ describe('a suggested command', () => {
   })
 
   it.each(commands)('belfry %s carries the server where it can be asked of one', (words) => {
-    const isOfStore = ['up', 'mcp', 'apply', 'trust', 'hook'].includes(words)
+    const isOfStore = ['up', 'mcp', 'apply', 'trust', 'hook', 'install', 'uninstall'].includes(words)
     const naming = { server: 'http://127.0.0.1:4747', tokenFile: '/run/t' }
     const flags = isOfStore ? '' : '--server http://127.0.0.1:4747 --token-file /run/t '
     expect(spelled(`belfry ${words}`, 'belfry', naming)).toBe(`belfry ${flags}${words}`)

@@ -321,6 +321,8 @@ const up: WrongInputs = {
     [2, 'two files at once', 'belfry apply broken.yaml wrong.yaml'],
     [4, 'a file that says otherwise what was made by hand', 'belfry apply taken.yaml'],
     [3, 'trust in a file that is not there', 'belfry trust absent.yaml'],
+    [2, 'an install for an agent that has no settings for Belfry', 'belfry install gemini'],
+    [3, 'an import of tasks that Claude does not have', 'belfry import claude'],
     [2, 'a worker with a file that is not there', 'belfry up --config absent.yaml'],
     [2, 'tools that do not exist', 'belfry mcp --tools default,rutine'],
     [2, 'a tool that the scope does not reach', 'belfry mcp --tools queue_set'],

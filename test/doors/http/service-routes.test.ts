@@ -85,7 +85,7 @@ describe('beside the verbs', () => {
     await porch().json('/api/runs/enqueue-many', { body: { runs: [{ target: null }, { target: null }] } })
     porch().desk.events.tell('run.completed', {
       ...{ runId: 'r-1', fence: 1, queue: 'default', scheduleId: null },
-      ...{ status: 'completed', reason: 'success', durationMs: 1 },
+      ...{ status: 'completed', reason: 'success', durationMs: 1, source: 'enqueued' },
     })
     porch().desk.events.tell('run.used', {
       ...{ runId: 'r-1', fence: 1, queue: 'default', scheduleId: null, kind: 'agent', name: 'claude' },

@@ -71,15 +71,15 @@ describe('a model’s budget, in tokens of o200k_base', () => {
   it('schedule_list of 20 schedules is at most 1,500, the fence around what others wrote included', async () => {
     await twentySchedules()
     const client = await model('operate')
-    const answer = await call(client, 'schedule_list')
+    const answer = await call(client, 'schedule_list', { all: true })
     const text = answer.content.map((part) => part.text).join('\n')
     const { items, next } = factsOf(answer) as { items: { name: string }[]; next: { after: string } }
     expect(items).toHaveLength(20)
     expect(text).toContain('<untrusted-')
     expect(tokensIn(text)).toBeLessThanOrEqual(1_500)
     expect(next).toEqual({ after: items.at(-1)?.name })
-    expect(factsOf(await call(client, 'schedule_list', { ...next }))).toEqual([])
-    expect(factsOf(await call(client, 'schedule_list', { limit: 21 }))).toHaveLength(20)
+    expect(factsOf(await call(client, 'schedule_list', { ...next, all: true }))).toEqual([])
+    expect(factsOf(await call(client, 'schedule_list', { limit: 21, all: true }))).toHaveLength(20)
     const full = await call(client, 'schedule_list', { detail: 'full' })
     expect(full.content.map((part) => part.text).join('')).toContain('createdAt')
   })

@@ -224,6 +224,12 @@ describe('the resources', () => {
     for (const { uri } of resources) expect((await client.readResource({ uri })).contents).toHaveLength(1)
     const read = async (uri: string) =>
       String(((await client.readResource({ uri })).contents[0] as { text: string }).text)
+    const page = resources.find(({ uri }) => uri === 'belfry://docs/scheduling')
+    expect(page).toMatchObject({
+      title: 'How scheduling works',
+      annotations: { priority: 0.9, lastModified: expect.stringMatching(/^20\d\d-/) },
+    })
+    expect(await read('belfry://docs/scheduling')).toMatch(/^# How scheduling works\n/)
     expect(await read('belfry://docs/verbs')).toContain('**schedule create**')
     expect(await read('belfry://schedules/nightly%20report')).toContain('nightly report')
     expect(await read(`belfry://runs/${id}`)).toContain(String(id))

@@ -9,6 +9,7 @@ import { freeze } from './freeze.ts'
 import { fullDisk } from './full-disk.ts'
 import { kill, killElsewhere } from './kill.ts'
 import { pause } from './pause.ts'
+import { stops } from './stops.ts'
 import { storm } from './storm.ts'
 import { manyTasks } from './tasks.ts'
 import { terminate } from './terminate.ts'
@@ -28,5 +29,6 @@ export const faults: readonly Fault[] = [
   oneAccount({ workers: 16, perKill: 2_500 }),
   oneBudget({ workers: 16, perKill: 2_500 }),
   manyTasks,
+  stops,
   storm,
 ]

@@ -20,7 +20,7 @@ const { runs } = verbsAt(() => desk().context)
 
 function ended(runId: string): EngineEvents['run.completed'] {
   const name = { runId, fence: 1, queue: 'default', scheduleId: null }
-  return { ...name, status: 'completed', reason: 'success', durationMs: 1 }
+  return { ...name, status: 'completed', reason: 'success', durationMs: 1, source: 'enqueued' }
 }
 
 /** Whether a promise has come to its end by the time everything that was under way is done. */

@@ -1,13 +1,16 @@
 import { expect, it } from 'vitest'
 import { parseId } from '../../../src/core/id.ts'
 import { Belfry, RunFailure } from '../../../src/index.ts'
+import { askHolders, goOn, stopWork } from '../../../src/parts/holds/stop-work.ts'
 import type { Notice } from '../../../src/parts/notices/notice.ts'
 import { notifyRaised } from '../../../src/parts/notices/notify-raised.ts'
 import { listNotices } from '../../../src/parts/notices/read-notices.ts'
 import { setNotify } from '../../../src/parts/notices/set-notify.ts'
+import { workAhead } from '../../../src/store/reads/find-queue.ts'
+import { registerWorker } from '../../../src/store/workers/register-worker.ts'
 import { TestClock } from '../../../src/testing/test-clock.ts'
 import { actor, hour, onEachStore, startAt } from '../../store/schedule-stage.ts'
-import { http, told } from './stage.ts'
+import { enqueue, http, told, work } from './stage.ts'
 
 const hook = { http: { url: 'https://example.org/hook' } }
 
@@ -94,6 +97,41 @@ it('a stop is told of, and that work goes on', async () => {
   const { told: last } = await belfry.store.notices({})
   expect(last.map(({ about }) => about)).toEqual(['namespace default', 'kind agent'])
   await belfry.close()
+})
+
+onEachStore('a notification of a stop', (stage) => {
+  const everything = { scope: 'namespace', subject: '', everywhere: false } as const
+
+  it('is sent while everything is stopped, and nothing else is, nor is it cancelled with what was at work', async () => {
+    await stage().store.do(setNotify, { onStop: http('stop'), onFailure: http('failure') }, { actor })
+    await work(stage(), 'fail')
+    const other = await enqueue(stage(), 'notices')
+    await stage().store.do(stopWork, { ...everything, note: 'Incident 4711', forMs: undefined, actor })
+    const can = { kinds: ['http'] }
+    const workerId = await stage().store.do(registerWorker, { name: 'w', host: 'h', can, beatMs: hour })
+    const ahead = await stage().store.look(workAhead, can)
+    expect(ahead).toMatchObject({ queues: ['notices'] })
+    const { leases } = await stage().store.lease({ queue: 'notices', workerId, claimId: 'c', can, limit: 100 })
+    expect(leases.map(({ payload }) => (payload as Notice).happened)).toEqual(['is stopped'])
+    expect(await stage().store.do(askHolders, { ...everything, how: 'cancel', reason: 'x', limit: 100 })).toEqual([])
+    expect(await stage().lease(10, 'notices')).toEqual([])
+    await stage().store.do(goOn, { ...everything, actor })
+    expect((await stage().lease(10, 'notices')).map(({ runId }) => runId)).toContain(other)
+    expect((await told(stage())).map(({ notice }) => notice.event).sort()).toEqual(['failure', 'stop'])
+  })
+
+  it('waits where its own queue or kind is stopped', async () => {
+    await stage().store.do(setNotify, { onStop: http('stop') }, { actor })
+    for (const subject of [
+      { scope: 'queue', subject: 'notices' } as const,
+      { scope: 'kind', subject: 'http' } as const,
+    ]) {
+      await stage().store.do(stopWork, { ...everything, ...subject, note: null, forMs: undefined, actor })
+      expect(await told(stage())).toEqual([])
+      await stage().store.do(goOn, { ...everything, ...subject, actor })
+      expect(await told(stage())).toHaveLength(2)
+    }
+  })
 })
 
 onEachStore('what a part raises', (stage) => {

@@ -3,6 +3,7 @@ import { type Scope, scopes } from '../../../operations/caller-scope.ts'
 import { exitOk } from '../../../operations/error-codes.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
+import { partModels } from '../../../parts-face.ts'
 import { chosenTools } from '../../mcp/tool-sets.ts'
 import { refuseServer, type ServerFlags } from '../session/named-server.ts'
 import { locateOwnStore, locateStore, refuseAbsentStore, refuseStraySchema } from '../session/store-location.ts'
@@ -28,7 +29,10 @@ export async function mcp(
   const problems: Problem[] = []
   const scope = scopeOf(flags, problems)
   const tools = chosenTools(flags.tools, { scope, field: '--tools', problems })
+  const begun = await Promise.all(partModels.map(({ load }) => load()))
+  const beside = begun.map((begin) => begin(given, problems, world))
   refuse('The server', problems)
+  const offered = new Set([...tools, ...beside.flatMap((part) => part.tools ?? [])])
   refuseServer('mcp', 'Connect the agent to the /mcp route of the server.', given as ServerFlags, world)
   refuseStraySchema(locateStore(store, world), schema)
   if (isJudged) return exitOk
@@ -45,9 +49,10 @@ export async function mcp(
     stderr.write(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   }
   try {
-    await world.model(() => opening.session(), { scope, tools, start, stdin, stdout, onUnforeseen })
+    await world.model(() => opening.session(), { scope, tools: offered, start, stdin, stdout, onUnforeseen, beside })
     return exitOk
   } finally {
+    await Promise.all(beside.map((part) => part.close()))
     await opening.close()
   }
 }

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import type { z } from 'zod'
 import type { Problem } from '../../../operations/input/refuse-input.ts'
 import { type AnyOperation, commandOf } from '../../../operations/operation.ts'
 import { nounEntries, operations } from '../../../table.ts'
@@ -133,7 +134,8 @@ function finishVerb(command: Command, operation: AnyOperation, actions: Actions)
   lenient(quiet(command, actions))
   const taken = argumentsOf(operation)
   for (const { flag, says } of taken) command.argument(`[${flag.toLowerCase()}]`, says)
-  const usage = taken.map(({ flag }) => flag)
+  const isOptional = (name: string) => (operation.input.shape[name] as z.ZodType).safeParse(undefined).success
+  const usage = taken.map(({ name, flag }) => (isOptional(name) ? `[${flag}]` : flag))
   command.usage([...usage, '[flags]', ...(hasTarget(operation) ? ['[-- PROGRAM ARGUMENT…]'] : [])].join(' '))
   for (const field of fieldsOf(operation)) addField(command, field, actions)
   if (takesIn(operation)) {

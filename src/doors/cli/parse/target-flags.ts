@@ -128,6 +128,7 @@ async function readFlag(flag: TargetFlag, { kind, given, words, reading }: Targe
   if (flag.reads === 'file' && text !== undefined) {
     return (await reading.texts.behind(flag.flag, text, reading.problems))?.text
   }
+  if (flag.reads === 'number' && text !== undefined && /^\d+$/.test(text)) return Number(text)
   return flag.reads === 'secret' ? undefined : text
 }
 

@@ -6,7 +6,7 @@ import type { StoreSession } from '../world.ts'
 /** The verbs on a store that is open in this process. */
 export function storeSession(
   context: OperationContext,
-  rest: Pick<StoreSession, 'close' | 'needsTrust'>,
+  rest: Pick<StoreSession, 'close' | 'needsTrust' | 'openPrivate'>,
 ): StoreSession {
   const { store, zone } = context
   return {

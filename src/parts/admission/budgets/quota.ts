@@ -148,7 +148,7 @@ function usedUp({ namespace }: Quota, { made, runs, max, month, now }: UsedUp): 
     'quota',
     `Namespace ${namespace} has made ${made} of the ${max} runs of its month, and cannot make ${wanted}.`,
     {
-      hint: `The next month begins at ${new Date(month.until).toISOString()}. To raise the quota: \`belfry namespace set ${namespace}\`.`,
+      hint: `The next month begins at ${new Date(month.until).toISOString()}. To raise the quota: \`belfry namespace set ${namespace} --runs-per-month N\`.`,
       details: {
         runsPerMonth: max,
         made,

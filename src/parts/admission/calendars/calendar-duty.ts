@@ -1,8 +1,6 @@
 import type { Duty } from '../../../engine/part.ts'
 import { askAgain } from '../../../store/calendars/ask-again.ts'
 import { renewClosings, staleUses } from '../../../store/calendars/use-calendars.ts'
-import { closingsAheadMs } from '../../../store/calendars/write-closings.ts'
-import { clockNow } from '../../../store/statement.ts'
 
 const usesMax = 200
 const askedMax = 100
@@ -14,8 +12,7 @@ export const calendarDuty: Duty = {
   everyMs: 60_000,
   async tick({ store }) {
     const failures: unknown[] = []
-    const until = (await store.look(clockNow)) + closingsAheadMs
-    for (const use of await store.look(staleUses, { until, limit: usesMax })) {
+    for (const use of await store.look(staleUses, { limit: usesMax })) {
       // One that this machine cannot compute, for a zone it does not know, must not stop the others.
       await store.do(renewClosings, use).catch((error: unknown) => failures.push(error))
     }

@@ -4,13 +4,21 @@ import { isoText } from '../../../operations/input/instant.ts'
 import { overError } from '../../../operations/lease/held-lease.ts'
 import { type LeaseParts, leaseId, leasePartsOf } from '../../../operations/lease/lease-id.ts'
 import { everyDoor, operation } from '../../../operations/operation.ts'
+import type { OperationContext } from '../../../operations/operation-context.ts'
 import { type AnswerOf, count, flag, instantOutput, text } from '../../../operations/schema/output-schema.ts'
 import { heldRuns } from '../../../store/reads/held-runs.ts'
 import { ackMessage, reportDone } from './end-message.ts'
 import { inboxPolicy, inboxQueue } from './inbox-queue.ts'
+import { servedSession } from './served-session.ts'
 import { acknowledgedShown, doneShown, renewedShown } from './show.ts'
 
 const message = leaseId.describe('The id of the message, as it was handed over.')
+
+/** Where a message was taken from. */
+function messageHome(context: OperationContext, message: string): OperationContext {
+  const session = servedSession(context)
+  return session?.isOwn(message) === true ? (session.opened(context) ?? context) : context
+}
 
 const ended = {
   run: text('The id of its run.'),
@@ -43,11 +51,13 @@ export const ack = operation({
   output: acknowledged,
   show: acknowledgedShown,
   examples: [{ message: example }],
-  async run(context, { message: id }) {
+  async run(caller, { message: id }) {
+    const context = messageHome(caller, id)
     const parts = leasePartsOf(id) as LeaseParts
     const settled = await context.store.do(ackMessage, parts)
     void context.waits.look(parts.runId)
     if (settled?.answer !== 'written') throw await overError(context, parts)
+    servedSession(caller)?.mayTake()
     return { run: parts.runId, attempt: parts.fence, delivered: true }
   },
 })
@@ -68,7 +78,8 @@ export const renew = operation({
   output: renewed,
   show: renewedShown,
   examples: [{ message: example }],
-  async run(context, { message: id }) {
+  async run(caller, { message: id }) {
+    const context = messageHome(caller, id)
     const parts = leasePartsOf(id) as LeaseParts
     const { runId, fence, claimId } = parts
     const [held] = await context.store.look(heldRuns, [runId])
@@ -92,13 +103,15 @@ export const done = operation({
   output: reported,
   show: doneShown,
   examples: [{ message: example, result: 'The deploy is healthy.' }],
-  async run(context, { message: id, result = null }) {
+  async run(caller, { message: id, result = null }) {
+    const context = messageHome(caller, id)
     const parts = leasePartsOf(id) as LeaseParts
     const { runId, fence } = parts
     const answer = await context.store.do(reportDone, parts, result)
     void context.waits.look(runId)
     if (answer.answer === 'not-held') throw await overError(context, parts)
     if (answer.answer === 'done-before') throw reportedBefore(parts, answer.at)
+    servedSession(caller)?.mayTake()
     return { run: runId, attempt: fence, done: true }
   },
 })

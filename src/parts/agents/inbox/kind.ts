@@ -47,7 +47,9 @@ const form = z.strictObject({
 })
 
 /** A receiver of notifications has no prompt of its own: what is told is data, and the same for all. */
-const messageForm = z.strictObject({ inbox: form.shape.inbox.omit({ prompt: true }) })
+const messageForm = z.strictObject({
+  inbox: form.shape.inbox.omit({ prompt: true }).describe('A session of an agent, which gets it as a message.'),
+})
 const noticePrompt = 'A notification of Belfry. Take note of it, and tell the user what matters in it.'
 
 function noticeProblems(target: Target): TargetProblem[] {

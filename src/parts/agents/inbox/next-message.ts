@@ -8,10 +8,12 @@ import { LeaseWaits } from '../../../operations/lease/lease-waits.ts'
 import { everyDoor, operation, subjectOf } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import { type AnswerOf, instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
+import { clockNow } from '../../../store/statement.ts'
 import { inboxQueue } from './inbox-queue.ts'
 import { sessionLengthMax } from './kind.ts'
 import { type Message, messageOf, messageSchema } from './message-answer.ts'
 import { projectRoot } from './project-root.ts'
+import { servedSession } from './served-session.ts'
 import { nextShown } from './show.ts'
 import { type Asking, sessionCan, type Taken, takeMessage } from './take-message.ts'
 
@@ -72,8 +74,7 @@ export const next = operation({
     const waitMs = waitMsOf(value, problems)
     refuse(subjectOf('a request for a message'), problems)
     const asking = askingOf(context, value)
-    const answer = waitMs === undefined ? asked(context, asking) : awaited(context, asking, { waitMs, signal })
-    const { taken: _, ...said } = await answer
+    const { taken: _, ...said } = await nextOf(context, asking, { waitMs, signal })
     return said
   },
 })
@@ -87,20 +88,56 @@ type Asked = Omit<Asking, 'claimId'>
 
 const ownSessionBytes = 6
 
-function askingOf({ randomHex, actor, folder }: OperationContext, given: Given): Asked {
+function askingOf(context: OperationContext, given: Given): Asked {
+  const { randomHex, actor, folder } = context
   const place = given.project ?? (actor.door === 'http' ? undefined : '.')
   return {
-    session: given.session ?? randomHex(ownSessionBytes),
+    session: given.session ?? servedSession(context)?.id ?? randomHex(ownSessionBytes),
     project: place === undefined ? null : projectRoot(resolve(folder, place)),
   }
 }
 
+type Answer = NextMessage & { readonly taken: Taken | null }
+
+interface Waiting {
+  readonly waitMs: number | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+/** The next message of the shared store, or of the session's own where this process serves it. Its own come first; it holds one message over both. */
+async function nextOf(context: OperationContext, asking: Asked, { waitMs, signal }: Waiting): Promise<Answer> {
+  const session = servedSession(context)
+  const own = session?.id === asking.session ? session.opened(context) : null
+  if (session === undefined || own === null) return oneOf(context, asking, { waitMs, signal })
+  await session.look(context)
+  const isHolding = session.heldUntil > (await context.store.look(clockNow))
+  const first = isHolding ? null : await asked(own, { ...asking, project: null })
+  if (first !== null && (first.message !== null || first.unacknowledged !== null)) {
+    if (first.message !== null) session.handed(first.message.id)
+    return { ...first, project: asking.project }
+  }
+  const shared = await oneOf(context, asking, {
+    waitMs: waitMs === undefined ? waitMs : Math.min(waitMs, bothMs),
+    signal,
+  })
+  session.holds((shared.message ?? shared.unacknowledged)?.expiresAt ?? 0)
+  const leftMs = (waitMs ?? 0) - bothMs
+  if (shared.message !== null || leftMs <= 0) return { ...shared, hold: shared.hold ?? first?.hold ?? null }
+  return nextOf(context, asking, { waitMs: leftMs, signal })
+}
+
+/** How long one of two stores is waited for, before the other is asked again. */
+const bothMs = 1_000
+
+function oneOf(context: OperationContext, asking: Asked, { waitMs, signal }: Waiting): Promise<Answer> {
+  return waitMs === undefined ? asked(context, asking) : awaited(context, asking, { waitMs, signal })
+}
+
 /** Takes the next message, after expired ones were given back: a session that died holds its message until then. */
-async function asked(
-  context: OperationContext,
-  asking: Asked,
-): Promise<NextMessage & { readonly taken: Taken | null }> {
+async function asked(context: OperationContext, asking: Asked): Promise<Answer> {
   const { store, randomHex, waits } = context
+  const halted = (await context.halted?.()) ?? null
+  if (halted !== null) return { ...asking, message: null, unacknowledged: null, hold: halted, taken: null }
   for (const { runId } of await store.reclaim({ queue: inboxQueue, limit: reclaimMax })) void waits.look(runId)
   const { taken, held, hold = null } = await store.do(takeMessage, { ...asking, claimId: randomHex(claimBytes) })
   const unacked = held === null ? null : { run: held.runId, expiresAt: held.expiresAt }
@@ -108,16 +145,11 @@ async function asked(
   return { ...asking, message, unacknowledged: unacked, hold, taken }
 }
 
-interface Waiting {
-  readonly waitMs: number
-  readonly signal: AbortSignal | undefined
-}
-
 async function awaited(
   context: OperationContext,
   asking: Asked,
-  { waitMs, signal }: Waiting,
-): ReturnType<typeof asked> {
+  { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal | undefined },
+): Promise<Answer> {
   const { waits, actor, store } = context
   const leave = waits.seats.take(actor)
   const ask = async () => {

@@ -33,6 +33,14 @@ export const inbox = {
       load: async () => (await import('./hook-command.ts')).hook,
     },
   ],
+  methods: { serveSession: async (behind, given) => (await import('./serve-session.ts')).serveSession(behind, given) },
+  mcp: {
+    options: [
+      { flags: '--session <id>', says: 'The session that is served, by an id of its own choice. Default: a new one.' },
+      { flags: '--channel', says: 'Hand messages to the session as events of a Claude Code channel.' },
+    ],
+    load: async () => (await import('./serve-session.ts')).modelSession,
+  },
   nouns: {
     inbox: {
       says: 'Messages for live sessions of agents.',

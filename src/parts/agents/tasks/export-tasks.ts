@@ -48,18 +48,19 @@ export const exportTasks = operation({
   },
 })
 
-/** The fields as `task create` takes them. A folder of the project is named from its root, so that the file works elsewhere. */
+/** The fields as `task create` takes them. Folders and files of the project are named from its root, so that the file works elsewhere. */
 function saidOf({ spec }: ScheduleView, project: string): object {
   const { name: _, target, queue, tags = [], at, startAt, endAt, concurrencyKey, ...rest } = definitionOf(spec)
   const { agent, cwd, env } = target as unknown as AgentTarget
-  const { profile, output: __, ...called } = agent
+  const { profile, output: __, promptFile, ...called } = agent
   const own = tags.filter((tag) => !tag.startsWith('project:'))
   const instants = { at, startAt, endAt, expiresAt: spec.task?.expiresAt }
-  const within = cwd === undefined ? undefined : relative(project, cwd)
+  const within = (path: string) => (relative(project, path).startsWith('..') ? path : relative(project, path))
   return {
     agent: profile,
     ...called,
-    ...(within !== undefined && within !== '' && { cwd: within.startsWith('..') ? cwd : within }),
+    ...(promptFile !== undefined && { promptFile: within(promptFile) }),
+    ...(cwd !== undefined && cwd !== project && { cwd: within(cwd) }),
     ...(env !== undefined && { env }),
     ...rest,
     ...Object.fromEntries(

@@ -25,6 +25,8 @@ export interface NewTask {
   readonly asked: unknown
   /** Random ids, of which the first free one is taken. */
   readonly ids: readonly string[]
+  /** Unfinished tasks of the project that are kept elsewhere, and count too. */
+  readonly others?: number
 }
 
 export type TaskPut =
@@ -47,16 +49,17 @@ function askedAs({ asked }: NewTask): string {
   return createHash('sha256').update(canonicalJson(asked)).digest('hex').slice(0, 32)
 }
 
-interface Making {
+export interface Making {
   readonly actor: Actor
   /** The file that manages it. */
   readonly source?: string
 }
 
-function* makeTask(context: StoreContext, task: NewTask, making: Making): Step<{ id: string; put: PutAnswer }> {
-  const { spec, facts, ids } = task
+/** Makes a task, whatever its author has asked for before. */
+export function* makeTask(context: StoreContext, task: NewTask, making: Making): Step<{ id: string; put: PutAnswer }> {
+  const { spec, facts, ids, others = 0 } = task
   const { project, author, by, run, expiresAt = null } = facts
-  if ((yield* unfinishedTasks(context, project)) >= tasksOfProjectMax) throw tooMany(project)
+  if ((yield* unfinishedTasks(context, project)) + others >= tasksOfProjectMax) throw tooMany(project)
   const id = yield* freeId(context, ids)
   if (id === undefined) throw metOthers('Every id for the task was taken.')
   const { name = `task-${id}` } = spec

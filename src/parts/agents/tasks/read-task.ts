@@ -3,6 +3,7 @@ import { callerKind } from '../../../core/caller.ts'
 import { BelfryError } from '../../../core/error.ts'
 import type { ScheduleSpec } from '../../../core/schedule/schedule-spec.ts'
 import { secretsIn } from '../../../core/secret-name.ts'
+import type { Target } from '../../../core/target.ts'
 import { type Scope, tooNarrow } from '../../../operations/caller-scope.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { durationOf } from '../../../operations/input/duration-input.ts'
@@ -16,20 +17,19 @@ import { problemsOf } from '../../../operations/schedule/schedule-problems.ts'
 import { kindsInStore } from '../../../operations/target/kinds-in-store.ts'
 import type { AgentTarget } from '../agent-target.ts'
 import { projectRoot } from '../inbox/project-root.ts'
+import type { ServedSession } from '../inbox/served-session.ts'
 import { type KnownProfile, knownProfiles } from '../profiles.ts'
 import type { NewTask } from './put-task.ts'
+import type { TaskHome } from './task-home.ts'
 import { agentDefault, agentFields, tasksQueue } from './task-input.ts'
 
 type Given = Readonly<Record<string, unknown>>
 type TaskReading = Reading<Given>
 
 /** Reads a task that is asked for into its schedule and its facts; it is refused whole, with everything that is wrong. */
-export async function readTask(
-  context: OperationContext,
-  reading: TaskReading,
-  now: number,
-): Promise<Omit<NewTask, 'ids'>> {
+export async function readTask(context: TaskHome, reading: TaskReading, now: number): Promise<Omit<NewTask, 'ids'>> {
   const { given, value } = reading
+  if (context.session !== undefined) return readSessionTask(context, reading, now)
   const named = (value.agent as string | undefined) ?? agentDefault
   const known = (await knownProfiles(context.store)).get(named)
   await refuseUse(context, { profile: known, given, env: value.env })
@@ -40,33 +40,58 @@ export async function readTask(
   return task
 }
 
+/** Reads a task for the session that this process serves. The session does it, so that there is nothing to say of an agent. */
+async function readSessionTask(context: TaskHome, reading: TaskReading, now: number): Promise<Omit<NewTask, 'ids'>> {
+  const { given, value } = reading
+  const { id: session, project } = context.session as ServedSession
+  await refuseUse(context, { profile: undefined, given, env: undefined })
+  const { prompt = '' } = value
+  const target = { inbox: { session, prompt } }
+  const { task, problems } = taskFrom(context, reading, { now, folder: project, target })
+  refuse('The session task', [...problems, ...strayed(given)])
+  return { ...task, facts: { ...task.facts, project, session } }
+}
+
+/** What is said of an agent where the session itself does the task. */
+function strayed(given: Given): Problem[] {
+  const beside = [...agentFields, 'queue'].filter((field) => field !== 'prompt' && given[field] != null)
+  return beside.map((field) => ({
+    field,
+    problem: 'is given for a session task',
+    expected: 'only a prompt and a timing: the session does it',
+  }))
+}
+
 export interface TaskPlace {
   readonly now: number
   /** Where the agent runs that is given no folder; without one its profile says. */
   readonly folder: string | undefined
   /** The task of its name as it is: its zone is kept, and its instants were right when they were written. */
   readonly before?: ScheduleSpec | undefined
+  /** The target, where it is no agent. */
+  readonly target?: Target
 }
 
 /** The same, with the problems beside it. The context has the kinds as the store knows them. */
 export function taskFrom(
   context: OperationContext,
   { given, value, problems: found }: TaskReading,
-  { now, folder, before }: TaskPlace,
+  { now, folder, before, target: own }: TaskPlace,
 ): { task: Omit<NewTask, 'ids'>; problems: Problem[] } {
   const problems: Problem[] = [...found]
   const { profile = agentDefault, ...agent } = agentOf(value)
-  const target = { agent: { profile, ...agent }, ...onlyGiven({ cwd: value.cwd ?? folder, env: value.env }) }
+  const ofAgent = { agent: { profile, ...agent }, ...onlyGiven({ cwd: value.cwd ?? folder, env: value.env }) }
+  const target: Target = own ?? ofAgent
   const timing = timingOf(given, value, { now, problems })
   if (Object.values(timing.asked).every((each) => each === undefined) && !problems.some(isOfTiming)) {
     problems.push({ field: 'cron', problem: 'is missing', expected: 'one of cron, every, at and in' })
   }
   const expiresAt = readExpiry(given, value, { context, now, problems })
   const { name = 'task-00000000' } = value as { readonly name?: string }
-  const whole = { queue: tasksQueue, ...value, ...timing.fields, name, target }
+  const whole = { ...(own === undefined && { queue: tasksQueue }), ...value, ...timing.fields, name, target }
   const zone = before?.timing.cron === undefined ? context.zone : before.timing.zone
   const read = readSchedule({ given, value: whole, problems } as never, { ...context, zone })
-  const { project, spec } = ofProject(mannered(read.spec, { isExact: value.exact === true }), context.folder)
+  const { project, spec } = ofProject(mannered(read.spec, { isExact: value.exact === true }), folder ?? context.folder)
   const { name: _, ...rest } = spec
   const facts = {
     author: context.actor.name,
@@ -74,7 +99,7 @@ export function taskFrom(
     project,
     ...onlyGiven({ expiresAt }),
   }
-  const asked = { agent: target.agent, cwd: spec.target?.cwd, ...timing.asked, name: value.name }
+  const asked = { target: target.agent ?? target, cwd: spec.target?.cwd, ...timing.asked, name: value.name }
   const task = { spec: { ...rest, ...(value.name !== undefined && { name }) }, facts, asked }
   return { task, problems: told({ ...read, spec }, now, before) }
 }
@@ -89,9 +114,15 @@ export async function readTaskChange(
   const problems: Problem[] = [...reading.problems]
   const was = before.target as unknown as AgentTarget
   const isRetargeted = agentFields.some((field) => value[field] !== undefined)
-  const target = isRetargeted ? changedTarget(was, value) : before.target
+  const inbox = before.target?.inbox
+  if (inbox !== undefined) problems.push(...strayed(given))
+  const changed =
+    inbox === undefined
+      ? changedTarget(was, value)
+      : { inbox: { ...(inbox as object), ...onlyGiven({ prompt: value.prompt }) } }
+  const target = isRetargeted ? changed : before.target
   const profiles = await knownProfiles(context.store)
-  const { profile } = (target as unknown as AgentTarget).agent
+  const { profile = '' } = (target as unknown as Partial<AgentTarget>).agent ?? {}
   await refuseUse(context, { profile: profiles.get(profile), given, env: value.env, task: before.task })
   const { fields } = timingOf(given, value, { now, problems })
   const isExpiring = ['expires', 'expiresMs', 'expiresAt', 'permanent'].some((field) => given[field] !== undefined)
@@ -108,7 +139,7 @@ export async function readTaskChange(
 
 function told(read: ReadSchedule, now: number, before?: ScheduleSpec): Problem[] {
   return problemsOf(read, { now, before }).map(({ field, ...rest }) => ({
-    field: field.replace(/^target\.agent\.profile$/, 'agent').replace(/^target\.(?:agent\.)?/, ''),
+    field: field.replace(/^target\.agent\.profile$/, 'agent').replace(/^target\.(?:agent\.|inbox\.)?/, ''),
     ...rest,
   }))
 }

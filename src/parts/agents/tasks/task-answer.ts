@@ -12,6 +12,7 @@ import type { UpcomingRun } from '../../../operations/schedule/upcoming.ts'
 import { count, flag, instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
 import type { AgentTarget } from '../agent-target.ts'
+import type { InboxTarget } from '../inbox/kind.ts'
 import type { TaskView } from './task-rows.ts'
 
 /** A task as doors show it. */
@@ -20,6 +21,8 @@ export interface Task {
   readonly name: string
   readonly status: TaskStatus
   readonly agent: string
+  readonly durable: boolean
+  readonly session?: string
   readonly prompt?: string
   readonly promptFile?: string
   readonly model?: string
@@ -52,7 +55,9 @@ export const taskSchema = noted(
         id: text('The id of the task: eight hex digits.'),
         name: text('Its name, which is that of its schedule.'),
         status: z.enum(taskStatuses).describe('How it stands; missed: a person decides about its run.'),
-        agent: text('The profile of its agent.'),
+        agent: text('The profile of its agent; session: the session does it.'),
+        durable: flag('Whether the store keeps it. A session task ends with its session.'),
+        session: text('The session that it belongs to.').exactOptional(),
         prompt: text('What the agent is to do.').exactOptional(),
         promptFile: text('The file with the prompt.').exactOptional(),
         model: text('The model.').exactOptional(),
@@ -85,16 +90,25 @@ export const taskSchema = noted(
 
 export function taskOf(view: TaskView): Task {
   const { spec, nextDecision, deletedAt, isLive, missedRun, paused, disabled } = view
-  const { agent, cwd } = spec.target as unknown as AgentTarget
+  const { agent, inbox, cwd } = spec.target as unknown as Partial<AgentTarget & InboxTarget>
   const { id, author, by, project, run, expiresAt = null } = spec.task as TaskFacts
   const isOver = deletedAt !== null || nextDecision?.source === 'none'
-  const { profile, prompt, promptFile, model, context } = agent
+  const {
+    profile = 'session',
+    prompt = inbox?.prompt,
+    promptFile,
+    model,
+    context,
+  }: Partial<AgentTarget['agent']> = agent ?? {}
+  const session = spec.task?.session
   return {
     id,
     name: spec.name,
     status: taskStatus({ isLive, isMissed: missedRun !== null, isPaused: (paused ?? disabled) !== null, isOver }),
     agent: profile,
+    durable: session === undefined,
     ...onlyGiven({
+      session,
       prompt,
       promptFile,
       model,

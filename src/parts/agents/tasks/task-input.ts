@@ -75,9 +75,22 @@ const taskShape = {
 /** What counts from the moment of a call. */
 const fromNow = { ...durationFields('in', 'How long from now it runs once, in place of at.'), ...expiryFields }
 
+const durable = z
+  .boolean()
+  .describe(
+    'Whether the store keeps it; if not, it lives as long as the session that this process serves, and the session does it. Default: true.',
+  )
+  .optional()
+
 const named = newName.describe('Its name. Default: task- and its id.').optional()
 
-export const taskInput = openInput('schedule', { name: named, ...taskShape, ...fromNow, reason: reason.optional() })
+export const taskInput = openInput('schedule', {
+  name: named,
+  ...taskShape,
+  ...fromNow,
+  durable,
+  reason: reason.optional(),
+})
 export type TaskInput = z.input<typeof taskInput>
 
 /** A task in a file, which is applied again and again: nothing in it counts from now. */
@@ -98,6 +111,7 @@ export const loopInput = openInput('schedule', {
   maxNoop: ofSchedule.maxNoop,
   ...mannerShape,
   ...expiryFields,
+  durable,
   reason: reason.optional(),
 })
 

@@ -17,11 +17,10 @@ import { settingsNow } from '../../../store/settings/settings-row.ts'
 import { projectRoot } from '../inbox/project-root.ts'
 import { deleteTask } from './delete-task.ts'
 import { exportTasks } from './export-tasks.ts'
-import { presentTask } from './present-task.ts'
+import { ownAndKept, presentTask } from './present-task.ts'
 import { durableOff } from './put-task.ts'
 import { type Task, taskOf, taskSchema } from './task-answer.ts'
 import { taskId } from './task-input.ts'
-import { listTasks } from './task-rows.ts'
 import { taskShown, tasksShown } from './task-show.ts'
 import { create, edit, loop } from './task-writes.ts'
 
@@ -55,9 +54,9 @@ const list = operation({
   errors: ['invalid'],
   examples: [{}, { all: true, limit: 20 }],
   nextPage: behindLast<Task>(({ id }) => ({ after: id })),
-  async run({ store, folder }, { here = false, limit: most = limitDefault, ...page }) {
-    const project = here ? { project: projectRoot(folder) } : {}
-    return (await store.look(listTasks, { limit: most, ...onlyGiven(page), ...project })).map(taskOf)
+  async run(context, { here = false, limit: most = limitDefault, ...page }) {
+    const project = here ? { project: projectRoot(context.folder) } : {}
+    return (await ownAndKept(context, { limit: most, ...onlyGiven(page), ...project })).map(taskOf)
   },
 })
 
@@ -94,8 +93,8 @@ const remove = operation({
   show: ({ id }, sheet) => deleted(`task ${id}`, sheet),
   examples: [{ id: '3f9c01ab' }],
   async run(context, { id, cancelLeased = false }) {
-    const { store, actor, waits } = context
-    const { spec, id: schedule } = await presentTask(context, id)
+    const { spec, id: schedule, home } = await presentTask(context, id)
+    const { store, actor, waits } = home
     await store.do(deleteTask, { name: spec.name, schedule }, { cancelLeased, actor })
     waits.lookAtAll()
     return { id: spec.task?.id ?? id, deleted: true as const }
@@ -115,7 +114,8 @@ const pause = operation({
   async judge(context, { given, value, problems }) {
     if (value.id === undefined) throw refusal('The pause of a task', problems)
     const { id, ...how } = given as { readonly id: string }
-    await pauseOfSchedule.call(context, { ...how, name: await nameOf(context, id) })
+    const { name, home } = await nameOf(context, id)
+    await pauseOfSchedule.call(home, { ...how, name })
     return taskOf(await presentTask(context, id))
   },
 })
@@ -131,7 +131,8 @@ const resume = operation({
   show: ({ id }) => `resumed task ${id}`,
   examples: [{ id: '3f9c01ab' }],
   async run(context, { id }) {
-    await resumeOfSchedule.call(context, { name: await nameOf(context, id) })
+    const { name, home } = await nameOf(context, id)
+    await resumeOfSchedule.call(home, { name })
     return taskOf(await presentTask(context, id))
   },
 })
@@ -150,14 +151,18 @@ const run = operation({
   show: ({ id }, { command }) => `created ${id}\n  follow it: ${command('run', 'output', '-f', id)}`,
   examples: [{ id: '3f9c01ab' }],
   async run(context, { id, ...how }) {
-    if (!settingsInForce(await context.store.look(settingsNow)).durable) throw durableOff()
-    return runOfSchedule.call(context, { ...onlyGiven(how), name: await nameOf(context, id) })
+    const { name, home } = await nameOf(context, id)
+    if (!settingsInForce(await home.store.look(settingsNow)).durable) throw durableOff()
+    return runOfSchedule.call(home, { ...onlyGiven(how), name })
   },
 })
 
-async function nameOf(context: OperationContext, id: string): Promise<string> {
-  const { spec, id: schedule, deletedAt } = await presentTask(context, id)
-  return deletedAt === null ? spec.name : schedule
+async function nameOf(
+  context: OperationContext,
+  id: string,
+): Promise<{ readonly name: string; readonly home: OperationContext }> {
+  const { spec, id: schedule, deletedAt, home } = await presentTask(context, id)
+  return { name: deletedAt === null ? spec.name : schedule, home }
 }
 
 /** The verbs of a task. An editor shows these comments at `belfry.tasks`; a test compares them with what the verb says. */

@@ -13,6 +13,7 @@ import { presentTask } from './present-task.ts'
 import { createTask } from './put-task.ts'
 import { readTask, readTaskChange } from './read-task.ts'
 import { budgetsOf, type TaskWritten, taskOf, taskWritten } from './task-answer.ts'
+import { type TaskHome, taskHome } from './task-home.ts'
 import { loopInput, taskChange, taskInput } from './task-input.ts'
 import type { TaskView } from './task-rows.ts'
 import { showTaskWritten } from './task-show.ts'
@@ -77,15 +78,23 @@ export const loop = operation({
   },
 })
 
-async function createdFrom(
-  context: OperationContext,
-  reading: Reading<Readonly<Record<string, unknown>>>,
+type Given = Readonly<Record<string, unknown>>
+
+async function createdFrom(context: OperationContext, reading: Reading<Given>): Promise<TaskWritten> {
+  const home = await taskHome(context, reading.value.durable as boolean | undefined)
+  return createdAt(home, reading)
+}
+
+async function createdAt(
+  context: TaskHome,
+  { value: { durable: _, ...value }, given: { durable: __, ...given }, problems }: Reading<Given>,
 ): Promise<TaskWritten> {
   const { store, actor } = context
   const now = await store.look(clockNow)
-  const task = await readTask(context, reading, now)
+  const task = await readTask(context, { value, given, problems }, now)
   const ids = Array.from({ length: idsTried }, () => context.randomHex(4))
-  const answer = await store.do(createTask, { ...task, ids }, { actor })
+  const others = await context.others(task.facts.project)
+  const answer = await store.do(createTask, { ...task, ids, others }, { actor })
   const view = answer.answer === 'created' ? fresh(answer.put.schedule) : await presentTask(context, answer.id)
   return written(context, answer.answer, view)
 }
@@ -117,11 +126,12 @@ export const edit = operation({
     { id: '3f9c01ab', cron: '30 8 * * 1-5' },
     { id: '3f9c01ab', permanent: true, reason: 'It is worth it.' },
   ],
-  async judge(context, reading) {
+  async judge(caller, reading) {
     const { id, ifVersion, reason } = reading.value
     if (id === undefined) throw refusal('The change of a task', reading.problems)
+    const before = await presentTask(caller, id)
+    const context = before.home
     const { store, actor } = context
-    const before = await presentTask(context, id)
     const now = await store.look(clockNow)
     const spec = await readTaskChange(context, reading as never, { before: before.spec, now })
     refuseLoosening(context, `Task ${id}`, { before: before.spec.options, after: spec.options })

@@ -89,6 +89,25 @@ inEachWard((ward) => {
       expect((await leased()).length).toBeGreaterThan(0)
     })
 
+    it('lets nothing start in closed hours after the clock was set back, and all of it in open ones once a worker has written them', async () => {
+      await calendars.put('office', hours)
+      const { id: first } = await made()
+      expect(await leased()).toEqual([first])
+      ward().clock.set(opensAt + 10 * minute)
+      await ward().store.do(turnHolds, { limit: 100 })
+      const { id } = await made().catch(() => runs.enqueue({ target, calendar: 'office' }))
+      // Back into the night that is over, into the one before it, which was never written, and into the open hours of Friday.
+      for (const at of [opensAt - 1, startAt - 3 * hour, startAt - 3 * day]) {
+        ward().clock.set(at)
+        await ward().store.do(turnHolds, { limit: 100 })
+        expect(await leased(), new Date(at).toISOString()).toEqual([])
+        await tick()
+        await ward().store.do(turnHolds, { limit: 100 })
+        if (at !== startAt - 3 * day) expect(await leased(), new Date(at).toISOString()).toEqual([])
+      }
+      expect(await leased()).toEqual([id])
+    })
+
     it('follows an edit in the transaction of the edit', async () => {
       await calendars.put('office', hours)
       const { id } = await made()

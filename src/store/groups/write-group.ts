@@ -1,13 +1,13 @@
 import type { GroupSpec } from '../../core/schedule/group.ts'
-import { writeAudit } from '../../store/audit/write-audit.ts'
-import { canonicalJson, checkActor } from '../../store/check.ts'
-import { type GroupRow, groupTable, lockGroup, memberNames } from '../../store/groups/group-row.ts'
-import { lockManaged, refuseManaged } from '../../store/managed.ts'
-import type { Actor } from '../../store/port.ts'
-import { refreshWindows } from '../../store/schedules/hint-window.ts'
-import { both, clockNow, freshIds, run, type Step } from '../../store/statement.ts'
-import type { StoreContext } from '../../store/store-context.ts'
-import { freeMember, holdMember, isInPause } from './paused-members.ts'
+import { writeAudit } from '../audit/write-audit.ts'
+import { canonicalJson, checkActor } from '../check.ts'
+import { lockManaged, refuseManaged } from '../managed.ts'
+import type { Actor } from '../port.ts'
+import { refreshWindows } from '../schedules/hint-window.ts'
+import { both, clockNow, freshIds, run, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { type GroupRow, groupTable, lockGroup, memberNames } from './group-row.ts'
+import { freeMember, holdMember, isInPause } from './hold-members.ts'
 
 const insertGroup = both('group insert', groupTable.insertOne())
 const updateGroup = both(

@@ -1,0 +1,140 @@
+import { isInForce } from '../../../core/hold.ts'
+import { holdSentence, kernelHoldReasons } from '../../../core/hold-reason.ts'
+import type { OperationContext, PrivateStore } from '../../../operations/operation-context.ts'
+import { liftHolds } from '../../../store/holds/lift-hold.ts'
+import { listHolds } from '../../../store/holds/list-holds.ts'
+import { putHold } from '../../../store/holds/put-hold.ts'
+import type { Store } from '../../../store/port.ts'
+import { clockNow, type Step } from '../../../store/statement.ts'
+import type { StoreContext } from '../../../store/store-context.ts'
+import { inboxQueue } from './inbox-queue.ts'
+import { inboxKind } from './kind.ts'
+import { greetSession } from './take-message.ts'
+
+/** How often the switches of the store are read while the session has tasks of its own. A take reads them first in any case. */
+const lookMs = 5_000
+
+/** What stops agents stops the session's own tasks too: they are prompts for one. */
+const stoppedKinds = ['agent', inboxKind.name]
+const stoppedQueues = ['agents', inboxQueue]
+
+/** The sessions that processes serve, by the store that they work on. */
+const served = new WeakMap<Store, ServedSession>()
+
+/** The session that this process serves. */
+export function servedSession({ store }: Pick<OperationContext, 'store'>): ServedSession | undefined {
+  return served.get(store)
+}
+
+/**
+ * A session that one process serves, with the tasks that live as long as it does. They are in a store of their own, in memory, that
+ * nothing outside this process can read; it is opened with the first of them.
+ */
+export class ServedSession {
+  readonly id: string
+  readonly project: string
+  readonly #openPrivate: () => Promise<PrivateStore>
+  readonly #messages = new Set<string>()
+  #opening: Promise<PrivateStore> | null = null
+  #own: PrivateStore | null = null
+  #cancelLook: (() => void) | null = null
+  #isClosed = false
+  #heldUntil = 0
+
+  constructor({ id, project, openPrivate }: Pick<ServedSession, 'id' | 'project'> & OpensPrivate) {
+    this.id = id
+    this.project = project
+    this.#openPrivate = openPrivate
+  }
+
+  /** Calls on this store are those of the session from now on. */
+  serve({ store }: Pick<OperationContext, 'store'>): void {
+    served.set(store, this)
+  }
+
+  /** The same caller on the session's own store; null while it has no task. */
+  opened(context: OperationContext): OperationContext | null {
+    return this.#own === null ? null : { ...context, store: this.#own.store, waits: this.#own.waits }
+  }
+
+  /** The same, opened where it was not. */
+  async open(context: OperationContext): Promise<OperationContext> {
+    this.#opening ??= this.#openPrivate()
+    this.#own = await this.#opening
+    this.#cancelLook ??= this.#lookLater(context)
+    await this.look(context)
+    return this.opened(context) as OperationContext
+  }
+
+  /** Holds the own store while a switch of the shared one is thrown, and counts the session as live. */
+  async look({ store, holdReasons }: Pick<OperationContext, 'store' | 'holdReasons'>): Promise<void> {
+    if (this.#own === null) return
+    const now = await store.look(clockNow)
+    const hold = (await store.look(listHolds)).find(
+      ({ scope, subject, from, until }) =>
+        isInForce({ from, until }, now) &&
+        (scope === 'namespace' ||
+          (scope === 'kind' && stoppedKinds.includes(subject.split('/')[0] ?? '')) ||
+          (scope === 'queue' && stoppedQueues.includes(subject))),
+    )
+    const note = hold === undefined ? null : holdSentence(hold, holdReasons)
+    await this.#own.store.do(followSwitch, note)
+    await this.#own.store.do(greetSession, { session: this.id, project: null })
+  }
+
+  /** Until when a message of the shared store is in the hands of the session. */
+  get heldUntil(): number {
+    return this.#heldUntil
+  }
+
+  holds(until: number): void {
+    this.#heldUntil = until
+  }
+
+  /** It has ended the message that it held. */
+  mayTake(): void {
+    this.#heldUntil = 0
+  }
+
+  /** Whether a message came from the own store. */
+  isOwn(message: string): boolean {
+    return this.#messages.has(message)
+  }
+
+  handed(message: string): void {
+    this.#messages.add(message)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancelLook?.()
+    await (await this.#opening?.catch(() => null))?.close()
+  }
+
+  #lookLater(context: OperationContext): () => void {
+    return context.clock.after(lookMs, () => {
+      const again = () => {
+        if (!this.#isClosed) this.#cancelLook = this.#lookLater(context)
+      }
+      // A store that does not answer now is read again; a take fails until it does.
+      this.look(context).then(again, again)
+    })
+  }
+}
+
+interface OpensPrivate {
+  readonly openPrivate: () => Promise<PrivateStore>
+}
+
+const reason = kernelHoldReasons.stopped
+const actor = { name: 'belfry', door: 'session' }
+
+/** Makes the hold on everything be there, or not. */
+function* followSwitch(context: StoreContext, note: string | null): Step<void> {
+  const now = yield* clockNow()
+  const isHeld = (yield* listHolds(context)).some((hold) => hold.reason === reason.code && isInForce(hold, now))
+  if (isHeld === (note !== null)) return
+  const everything = { scope: 'namespace', subject: '' } as const
+  if (note === null) yield* liftHolds(context, { ...everything, reason: reason.code }, { actor })
+  else yield* putHold(context, { ...everything, reason, note: note.slice(0, 200), actor })
+}

@@ -1,0 +1,161 @@
+import { existsSync } from 'node:fs'
+import {
+  type CommittedPhase,
+  commitPhase,
+  type ItemDocument,
+  type PhaseEnd,
+} from '../../../core/corpus/commit-phase.ts'
+import type { PhaseForm } from '../../../core/corpus/derive-phases.ts'
+import type { Inputs } from '../../../core/corpus/invalidate.ts'
+import type { AnyPhaseState } from '../../../core/corpus/phases.ts'
+import { isRecord } from '../../../core/json/record.ts'
+import { reasonText } from '../../../core/reason-text.ts'
+import type { LastEffect } from '../../../core/run/last-effect.ts'
+import type { Outcome } from '../../../core/run/verdict.ts'
+import type { Corpus } from '../corpus-row.ts'
+import type { Item } from '../items/item-row.ts'
+import {
+  discardTemporary,
+  documentText,
+  hashOf,
+  keepSnapshot,
+  readDocument,
+  renameIntoPlace,
+  writeBeside,
+} from '../tree/document-file.ts'
+import type { PhaseOrder } from './phase-run.ts'
+
+/** A phase that has begun. */
+export interface BegunPhase {
+  readonly corpus: Corpus
+  readonly item: Item
+  readonly form: PhaseForm
+  readonly forms: readonly PhaseForm[]
+  /** The document that it is made from. */
+  readonly document: ItemDocument
+  readonly text: string
+  readonly phaseState: AnyPhaseState
+  /** What it consumes. */
+  readonly consumed: Inputs
+}
+
+export interface Placed {
+  readonly committed: CommittedPhase
+  readonly text: string
+  readonly hash: string
+  readonly stat: string
+}
+
+interface PhaseWork {
+  readonly order: PhaseOrder
+  readonly commit: { readonly run: string; readonly fence: number }
+  /** Null where nothing was begun. */
+  readonly begun: BegunPhase | null
+  readonly end: PhaseEnd | null
+  readonly now: number
+}
+
+/**
+ * Writes the end of a phase: into its document, or for an item in the store by the hook that finds this effect at the run's end.
+ * It is made before the attempt ends, so that only a rename is left for the step that checks the fence.
+ */
+export class PhaseEffect implements LastEffect {
+  readonly order: PhaseOrder
+  readonly begun: BegunPhase | null
+  readonly commit: PhaseWork['commit']
+  readonly now: number
+  /** What is in place now; null where nothing was written. */
+  placed: Placed | null = null
+  /** What became of the phase, once the outcome is known. */
+  end: PhaseEnd | null
+  readonly #prepared: { readonly temporary: string; readonly base: string; readonly made: Placed } | null = null
+
+  constructor({ order, begun, commit, end, now }: PhaseWork) {
+    this.order = order
+    this.begun = begun
+    this.commit = commit
+    this.end = end
+    this.now = now
+    if (begun === null || end === null || begun.corpus.spec.root === null) return
+    const made = this.#committed(begun, end, { document: begun.document, text: begun.text })
+    const temporary = writeBeside(begun.corpus.spec.root, begun.item.path, made.text, this.#mark)
+    this.#prepared = { temporary, base: hashOf(begun.text), made }
+  }
+
+  get #mark(): string {
+    return `${this.commit.run}.${this.commit.fence}`
+  }
+
+  take(outcome: Outcome): Outcome {
+    const { begun } = this
+    if (begun === null) return outcome
+    if (outcome.kind === 'cancelled') this.end = { kind: 'failed', code: 'ABORT', message: outcome.reason ?? 'aborted' }
+    else if (outcome.kind !== 'success' && outcome.kind !== 'failed') this.end = null
+    const { root } = begun.corpus.spec
+    if (this.end === null) {
+      if (this.#prepared !== null) discardTemporary(this.#prepared.temporary)
+      return outcome
+    }
+    if (root === null) return outcome
+    try {
+      this.placed = this.#place(root, begun, this.end)
+      return outcome
+    } catch (error) {
+      const reason = `the document could not be written: ${reasonText((error as Error).message)}`
+      this.end = { kind: 'failed', code: 'FAILED', message: reason }
+      return { kind: 'failed', reason }
+    }
+  }
+
+  /** Repeated, it finds its own commit in the document and writes nothing. */
+  #place(root: string, begun: BegunPhase, end: PhaseEnd): Placed {
+    const { path } = begun.item
+    const current = readDocument(root, path)
+    if (current === null) throw new Error('its document was deleted')
+    if ('problem' in current) throw new Error(`its document ${current.problem}`)
+    const { _commit: last } = current.document
+    if (isRecord(last) && last.run === this.commit.run && last.fence === this.commit.fence) {
+      const committed = this.placed?.committed ?? this.#prepared?.made.committed
+      if (committed !== undefined) return { committed: { ...committed, document: current.document }, ...current }
+    }
+    const prepared = this.#prepared
+    const isAsPrepared = prepared !== null && prepared.base === current.hash && end.kind === 'success'
+    const made = isAsPrepared ? prepared.made : this.#committed(begun, end, current)
+    const temporary =
+      isAsPrepared && existsSync(prepared.temporary)
+        ? prepared.temporary
+        : writeBeside(root, path, made.text, this.#mark)
+    const stat = renameIntoPlace(root, path, temporary)
+    this.#keepCopies(root, begun, end, made.committed)
+    return { ...made, stat }
+  }
+
+  #committed(
+    { document: base, phaseState, form, forms }: BegunPhase,
+    end: PhaseEnd,
+    { document, text: like }: { readonly document: ItemDocument; readonly text: string },
+  ): Placed {
+    const { now, commit } = this
+    const committed = commitPhase({ now, document, base, phaseState, phase: form.name, forms, end, commit })
+    const text = documentText(committed.document, like)
+    return { committed, text, hash: hashOf(text), stat: '' }
+  }
+
+  /** The commit stands whatever becomes of the copies. */
+  #keepCopies(
+    root: string,
+    { corpus, item }: BegunPhase,
+    end: PhaseEnd,
+    { isCycle, rejected, document }: CommittedPhase,
+  ): void {
+    const { maxArchive } = corpus.spec
+    try {
+      if (rejected.length > 0 && end.fields !== undefined) {
+        keepSnapshot(root, item.path, end.fields, { at: this.now, maxArchive, mark: 'rejected' })
+      }
+      if (isCycle) keepSnapshot(root, item.path, document, { at: this.now, maxArchive })
+    } catch {
+      // A full disk: the next cycle keeps a copy again.
+    }
+  }
+}

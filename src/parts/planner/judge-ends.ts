@@ -1,0 +1,122 @@
+import type { Rule } from '../../core/rule-form.ts'
+import { type JudgedRules, judgeRules, type RuleAnswer, type RuleMemory } from '../../core/rules.ts'
+import type { Ends, RunEnd } from '../../store/runs/end-hooks.ts'
+import type { ScheduleRow } from '../../store/schedules/schedule-row.ts'
+import { both, dialects, each, type Row, runEach, type Step } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
+import { bodyOf } from './rules-field.ts'
+import { steer } from './steer.ts'
+
+const ofRun = `select d.id, d.source, m.memory from belfry.run d
+  left join belfry.rule_memory m on m.schedule_id = d.schedule_id where d.id`
+const findMemories = dialects('rules find memories', {
+  sqlite: `${ofRun} = $1`,
+  postgres: `${ofRun} = any ($1::bigint[])`,
+})
+const onConflict = 'on conflict (schedule_id) do update set memory = excluded.memory'
+const saveMemories = dialects('rules save memories', {
+  sqlite: `insert into belfry.rule_memory (schedule_id, ns, memory) values ($1, $2, $3) ${onConflict}`,
+  postgres: `insert into belfry.rule_memory (schedule_id, ns, memory)
+    select * from unnest($1::bigint[], $2::bigint[], $3::text[]) ${onConflict}`,
+})
+
+/** Sources of runs that say nothing of a schedule as it is now: a person tries it out, or catches up on days that have passed. */
+export const notJudged: ReadonlySet<unknown> = new Set(['test', 'backfill'])
+const counts: ReadonlySet<string> = new Set(['run-now', 'retry', 'routine'])
+
+/**
+ * Judges the answers of runs by the rules of their schedules, in the transaction that ends the runs and before schedules move: the very
+ * next instant knows. A schedule without rules costs nothing.
+ */
+export function* judgeEnds(
+  context: StoreContext,
+  { now, ends, schedules }: Ends<ScheduleRow>,
+): Step<readonly number[]> {
+  const judged = ends.flatMap((end) => {
+    const row = isAnswer(end) ? schedules.get(end.scheduleId ?? 0) : undefined
+    return row === undefined || row.deletedAt !== null || rulesOf(row).length === 0 ? [] : [{ end, row }]
+  })
+  if (judged.length === 0) return []
+  const found = yield* each(
+    findMemories,
+    judged.map(({ end }) => [end.runId]),
+  )
+  const rows = new Map(found.map((row) => [row.id as number, row]))
+  const memories = new Map<number, RuleMemory>()
+  const written = new Set<number>()
+  for (const { end, row } of judged) {
+    const known = rows.get(end.runId)
+    if (known === undefined || notJudged.has(known.source)) continue
+    const memory = memories.get(row.id) ?? memoryOf(known)
+    const answer = answerOf(now, end, row, counts.has(known.source as string))
+    const { won, memory: after } = judgeRules({ now, rules: rulesOf(row), memory, answer })
+    memories.set(row.id, after)
+    if (won === null) continue
+    memories.set(row.id, yield* act(context, row, { now, won, memory: after }))
+    written.add(row.id)
+  }
+  yield* saveRuleMemories(
+    judged.map(({ row }) => row),
+    memories,
+  )
+  return [...written]
+}
+judgeEnds.skipsPlain = true as const
+
+interface Acting {
+  readonly now: number
+  readonly won: NonNullable<JudgedRules['won']>
+  readonly memory: RuleMemory
+}
+
+/** Does what a rule says. Where a bound forbids that, the trail says so; the end of the run stands. */
+export function* act(context: StoreContext, row: ScheduleRow, { now, won, memory }: Acting): Step<RuleMemory> {
+  const author = { kind: 'rule', name: won.rule } as const
+  const steered = yield* steer(context, row, { now, author, effect: won.effect, reason: won.reason })
+  if (steered.answer === 'done') return memory
+  const why = `it ${steered.refusal.problem}`
+  const trail = memory.trail?.map((one) => (one.rule === won.rule ? { ...one, effect: 'unfit' as const, why } : one))
+  return { ...memory, ...(trail !== undefined && { trail }) }
+}
+
+export function* saveRuleMemories(rows: readonly ScheduleRow[], memories: ReadonlyMap<number, RuleMemory>): Step<void> {
+  const each = new Map(rows.map((row) => [row.id, row]))
+  yield* runEach(
+    saveMemories,
+    [...memories].map(([id, memory]) => [id, each.get(id)?.ns ?? 0, JSON.stringify(memory)]),
+  )
+}
+
+/** An answer: the run has ended by itself, whatever it said. */
+export function isAnswer({ isOver, fence, status }: RunEnd): boolean {
+  return isOver && fence > 0 && status !== 'cancelled' && status !== 'skipped'
+}
+
+export function rulesOf({ spec }: Pick<ScheduleRow, 'spec'>): readonly Rule[] {
+  return spec.rules ?? []
+}
+
+/** A memory that cannot be read is begun anew. */
+export function memoryOf({ memory }: Row): RuleMemory {
+  try {
+    return typeof memory === 'string' ? (JSON.parse(memory) as RuleMemory) : {}
+  } catch {
+    return {}
+  }
+}
+
+function answerOf(now: number, { result, status, startedAt }: RunEnd, row: ScheduleRow, isBeside: boolean): RuleAnswer {
+  const told = (result ?? {}) as { readonly status?: unknown; readonly durationMs?: unknown }
+  const isHttp = row.spec.target?.http !== undefined
+  const took = typeof told.durationMs === 'number' ? told.durationMs : startedAt == null ? undefined : now - startedAt
+  const counted = isBeside ? row.failureCount : status === 'completed' ? 0 : row.failureCount + 1
+  return {
+    sibling: null,
+    body: bodyOf(row.spec.target, result),
+    status: isHttp && typeof told.status === 'number' ? told.status : undefined,
+    failures: counted,
+    durationMs: took === undefined ? undefined : Math.max(0, Math.round(took)),
+  }
+}
+
+export const findMemory = both('rules find memory', 'select memory from belfry.rule_memory where schedule_id = $1')

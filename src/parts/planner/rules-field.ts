@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { formatDuration } from '../../core/duration.ts'
+import { type Rule, type RuleThen, readRules } from '../../core/rule-form.ts'
+import type { Target } from '../../core/target.ts'
+import type { AddedField } from '../../operations/fields/added-fields.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
+
+/** A rule as it is given: durations with units. */
+export interface RuleInput {
+  readonly name: string
+  readonly when: Readonly<Record<string, unknown>>
+  readonly runs?: number | undefined
+  readonly sibling?: string | undefined
+  readonly then: Omit<RuleThen, 'at'> & {
+    readonly at?: unknown
+    readonly every?: string | undefined
+    readonly pause?: string | undefined
+    readonly ttl?: string | undefined
+  }
+}
+
+declare module '../../core/added.ts' {
+  interface AddedToSchedule {
+    readonly rules: AddedType<readonly Rule[], readonly RuleInput[]>
+  }
+}
+
+const expected = `a list of rules, such as [{"name":"surge","when":{"queue_depth":{"above":200}},"then":{"every":"30s","ttl":"15m"}}]`
+
+/** Short for the sake of models, which read it with every verb that writes a schedule: docs/rules.md has the whole form. */
+const form = z.array(z.unknown())
+const given = noted(
+  z.unknown().refine((value) => value !== null),
+  { form, expected },
+)
+
+/** What a schedule makes of its answers without a model. */
+export const rules: AddedField = {
+  input: given.describe('Up to 20 rules { name, when, runs, sibling, then } on answers, first fit wins.'),
+  output: z.array(z.record(z.string(), z.unknown())),
+  read(value, { field, problems }) {
+    const read = readRules(value, field, problems)
+    return read.length === 0 ? undefined : read
+  },
+  unfit: (_: readonly Rule[], { target }) =>
+    target == null ? { problem: 'are given, and the schedule has no target that answers', expected: 'a target' } : null,
+  inWords: (stored: readonly Rule[]) => stored.map(({ name, then }) => `${name} (${thenInWords(then)})`).join(', '),
+  clause: 'adapts by its rules',
+}
+
+/** The effect of a rule as people read it. */
+export function thenInWords({ everyMs, at, pauseMs, ttlMs }: RuleThen): string {
+  const ttl = ttlMs === undefined ? '' : ` for ${formatDuration(ttlMs)}`
+  if (everyMs !== undefined) return `every ${formatDuration(everyMs)}${ttl}`
+  if (pauseMs !== undefined) return `pause ${formatDuration(pauseMs)}`
+  if (at === undefined) return 'clear'
+  return typeof at === 'string' ? `once ${at}` : `once at ${at.field}`
+}
+
+/** The answer of a run for rules and planners: of an endpoint its body, of other work its result. */
+export function bodyOf(target: Target | null | undefined, result: unknown): unknown {
+  if (target == null || target.http === undefined) return result
+  return (result as { readonly body?: unknown } | undefined)?.body
+}

@@ -1,0 +1,178 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { CorpusScene, plainly, type StoreKind } from './scene.ts'
+
+describe.each<StoreKind>(['SQLite', 'PostgreSQL'])('an item of a corpus on %s', (kind) => {
+  it('goes through its phases once, keeps what its owner wrote, and is fresh while nothing changes', async () => {
+    const scene = await CorpusScene.open({}, { kind })
+    scene.write('guide/.meta/meta.json', '{\n    "_steer": "short",\n    "owner": "docs"\n}\n')
+    scene.write('guide/README.md', 'one')
+    expect(await scene.settle()).toBe(3)
+    const document = scene.document('guide')
+    expect(Object.keys(document).slice(0, 2)).toEqual(['_steer', 'owner'])
+    expect(document).toMatchObject({
+      _builder: 'architect of guide',
+      _content: expect.stringContaining('content of guide'),
+      _state: { done: true },
+      title: 'guide',
+      _feedback: 'critic of guide',
+      _phaseState: { architect: 'fresh', builder: 'fresh', critic: 'fresh' },
+      _synthesisCount: 1,
+      _builderTokens: 100,
+      _builderTokensAvg: 100,
+      _revision: 3,
+    })
+    expect(document).not.toHaveProperty('_criticTokens')
+    expect(readFileSync(join(scene.root, 'guide/.meta/meta.json'), 'utf8')).toMatch(/^\{\n {4}"_steer"/)
+    expect(readdirSync(join(scene.root, 'guide/.meta/archive'))).toHaveLength(1)
+    expect(readdirSync(join(scene.root, 'guide/.meta')).sort()).toEqual(['archive', 'meta.json'])
+    expect(scene.handed.map(({ phase }) => phase)).toEqual(['architect', 'builder', 'critic'])
+    expect(scene.handed[1]).toMatchObject({
+      brief: 'architect of guide',
+      delta: { files: ['guide/README.md'] },
+      steer: 'short',
+    })
+    const text = readFileSync(join(scene.root, 'guide/.meta/meta.json'), 'utf8')
+    expect(await scene.settle()).toBe(0)
+    expect(readFileSync(join(scene.root, 'guide/.meta/meta.json'), 'utf8')).toBe(text)
+  })
+
+  it('owes the phase whose input changed: names the architect, contents the builder, steer and references the architect', async () => {
+    const scene = await CorpusScene.open({}, { kind })
+    await scene.seed('a', 'b')
+    await scene.settle()
+    const owed = async () => {
+      await scene.belfry.corpora.scan('notes')
+      const { item, changed } = await scene.belfry.corpora.explain('notes', 'a')
+      await scene.settle()
+      return [item.phase, changed.map(({ input }) => input)]
+    }
+    scene.write('a/README.md', 'another text')
+    expect(await owed()).toEqual(['builder', ['contents']])
+    expect(scene.handed.findLast(({ phase }) => phase === 'builder')?.delta.files).toEqual(['a/README.md'])
+    scene.write('a/more.md', 'more')
+    expect(await owed()).toEqual(['architect', ['files', 'contents']])
+    await scene.belfry.corpora.update('notes', 'a', { steer: 'for operators' })
+    expect(await owed()).toEqual(['architect', ['steer']])
+    await scene.belfry.corpora.update('notes', 'a', { crossRefs: ['b'] })
+    expect(await owed()).toEqual(['architect', ['refs', 'references']])
+    expect(await owed()).toEqual([null, []])
+  })
+
+  it('survives the edits that a person makes while a phase is at work, and the result for a field that they changed is archived', async () => {
+    const scene = await CorpusScene.open({}, { kind })
+    await scene.seed('a')
+    await scene.settle()
+    const edit = (fields: object) => {
+      const file = join(scene.root, 'a/.meta/meta.json')
+      writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), ...fields }))
+    }
+    scene.answer = (handed, run) => {
+      if (handed.phase === 'builder') edit({ owner: 'me', _steer: 'mine' })
+      if (handed.phase === 'critic') edit({ _feedback: 'by hand' })
+      return plainly(handed, run)
+    }
+    const { run } = await scene.belfry.corpora.trigger({ name: 'notes', path: 'a', from: 'builder' })
+    await scene.belfry.runs.wait(run as string)
+    expect(scene.document('a')).toMatchObject({
+      owner: 'me',
+      _steer: 'mine',
+      _content: expect.stringContaining('content'),
+    })
+    scene.answer = (handed, run) => {
+      if (handed.phase === 'critic') edit({ _feedback: 'by hand' })
+      return plainly(handed, run)
+    }
+    await scene.settle()
+    expect(scene.document('a')).toMatchObject({ _feedback: 'by hand', owner: 'me' })
+    const rejected = readdirSync(join(scene.root, 'a/.meta/archive')).filter((name) => name.includes('rejected'))
+    expect(rejected.length).toBeGreaterThan(0)
+    expect(JSON.parse(readFileSync(join(scene.root, 'a/.meta/archive', rejected[0] as string), 'utf8'))).toMatchObject({
+      _feedback: 'critic of a',
+      _rejected: true,
+    })
+  })
+
+  it('that always fails is parked after its attempts with its reason, while the others become fresh', async () => {
+    const scene = await CorpusScene.open({ attempts: 3 }, { kind })
+    await scene.seed('bad', 'good', 'fine')
+    scene.answer = (handed, run) => {
+      if (handed.item === 'bad' && handed.phase === 'critic') throw new Error('no view')
+      return plainly(handed, run)
+    }
+    await scene.settle()
+    expect((await scene.item('good')).status).toBe('fresh')
+    expect((await scene.item('fine')).status).toBe('fresh')
+    const bad = await scene.item('bad')
+    expect(bad).toMatchObject({ status: 'failed', phase: 'critic', attempts: 1, nextAt: expect.any(Number) })
+    expect(scene.document('bad')).toMatchObject({
+      _error: { step: 'critic', code: 'FAILED', message: expect.stringContaining('no view') },
+    })
+    for (let attempt = 2; attempt <= 3; attempt += 1) expect(await scene.play('bad')).toBe('failed')
+    const { item, says } = await scene.belfry.corpora.explain('notes', 'bad')
+    expect(item).toMatchObject({ status: 'parked', attempts: 3, nextAt: null })
+    expect(says).toContain('no view')
+    expect((await scene.belfry.corpora.queue('notes')).automatic).toEqual([])
+    scene.answer = plainly
+    expect(await scene.belfry.corpora.release({ name: 'notes', path: 'bad' })).toEqual({ released: ['bad'] })
+    await scene.settle()
+    expect((await scene.item('bad')).status).toBe('fresh')
+    expect(scene.document('bad')).not.toHaveProperty('_error')
+  })
+
+  it('in the store is refreshed like a file', async () => {
+    const scene = await CorpusScene.open({}, { kind })
+    const { corpora, runs } = scene.belfry
+    await corpora.create({ name: 'faq', target: { handler: 'write' } })
+    await scene.belfry.stop()
+    await scene.belfry.start()
+    await corpora.putItem({ name: 'faq', path: 'billing/refunds', sources: { ticket: 'How long?' } })
+    for (let phase = 0; phase < 3; phase += 1) {
+      const { run } = await corpora.trigger({ name: 'faq', path: 'billing/refunds' })
+      expect((await runs.wait(run as string)).status).toBe('completed')
+    }
+    const { content, item, document } = await corpora.item({ name: 'faq', path: 'billing/refunds' })
+    expect([content, item.status, document._synthesisCount]).toEqual([expect.stringContaining('refunds'), 'fresh', 1])
+    await corpora.putItem({ name: 'faq', path: 'billing/refunds', sources: { ticket: 'How long now?' } })
+    expect((await corpora.item('faq', 'billing/refunds')).item.phase).toBe('builder')
+  })
+})
+
+describe('a phase that was committed before a crash', () => {
+  it('is booked from its document, and is not run again', async () => {
+    const scene = await CorpusScene.open({})
+    await scene.seed('a')
+    await scene.play('a')
+    // As a worker leaves it that dies after the rename: the index knows nothing of the commit.
+    const after = scene.document('a')
+    const commit = { run: 'r-999', fence: 1 }
+    const done = {
+      ...after,
+      _content: 'built',
+      _phaseState: { architect: 'fresh', builder: 'fresh', critic: 'pending' },
+    }
+    scene.write('a/.meta/meta.json', JSON.stringify({ ...done, _revision: 2, _commit: commit }))
+    await scene.belfry.corpora.scan('notes')
+    expect(await scene.item('a')).toMatchObject({ status: 'pending', phase: 'critic', revision: 2 })
+    await scene.settle()
+    expect(scene.handed.map(({ phase }) => phase)).toEqual(['architect', 'critic'])
+  })
+})
+
+describe('a torn document', () => {
+  it('is listed as unreadable and stops nobody', async () => {
+    const scene = await CorpusScene.open({})
+    await scene.seed('a', 'b')
+    scene.write('a/.meta/meta.json', '{"_id": "x"')
+    await scene.settle()
+    const { items } = await scene.belfry.corpora.list({ corpus: 'notes' })
+    expect(items?.map(({ path, status }) => [path, status])).toEqual([
+      ['a', 'unreadable'],
+      ['b', 'fresh'],
+    ])
+    rmSync(join(scene.root, 'a/.meta'), { recursive: true })
+    await scene.belfry.corpora.scan('notes')
+    expect((await scene.belfry.corpora.status('notes')).items).toBe(1)
+  })
+})
