@@ -147,6 +147,7 @@ export class Belfry {
   #forgetSignals: (() => void) | null = null
   #closing: Promise<void> | null = null
   #isClosed = false
+  #serverUrl: string | undefined
 
   /** Opens a store. Nothing is executed before `start`. */
   static async open(options: OpenOptions = {}): Promise<Belfry> {
@@ -201,6 +202,7 @@ export class Belfry {
       killAfterMs: settings.killAfterMs,
       network,
       messageOf: messagesOf(publicUrl),
+      serverUrl: () => this.#serverUrl,
       executeOf: (target) => executorOf(target, this.#executors)?.execute ?? null,
     }
     this.#executors.set(handlerKind.name, { kind: handlerKind, named: this.#handlers.executors })
@@ -304,6 +306,7 @@ export class Belfry {
     const { served } = await import('./serving.ts')
     const serving = await served(options, this.#behind())
     this.#doors.push(serving)
+    this.#serverUrl = serving.url
     return serving
   }
 

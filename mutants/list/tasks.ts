@@ -4,6 +4,8 @@ import type { Mutant } from '../mutant.ts'
 const tasks = 'test/parts/agents/tasks/tasks.test.ts'
 const missed = 'test/parts/agents/tasks/missed.test.ts'
 const file = 'test/parts/agents/tasks/file.test.ts'
+const children = 'test/parts/agents/children/children.test.ts'
+const hostile = 'test/parts/agents/children/hostile.test.ts'
 
 /** Tasks and missed prompts. */
 export const taskMutants: readonly Mutant[] = [
@@ -60,5 +62,61 @@ export const taskMutants: readonly Mutant[] = [
     hazard: 'A link in the folder of the store brings in the prompts of another file.',
     edits: [['open-to-read.ts isOwn', `=== '.belfry'`, `=== ''`]],
     suites: [file],
+  },
+  {
+    id: 'agent-plans-any-number-of-tasks',
+    hazard: 'An agent plans as many tasks as it likes, and each of them costs money.',
+    edits: [['childRefusal', 'if (live >= childrenMax) {', 'if (live > 1e9) {']],
+    suites: ['test/core/agent/child-quota.test.ts', children],
+  },
+  {
+    id: 'children-race-past-the-quota',
+    hazard: 'The tasks that an agent planned in other runs of its schedule do not count.',
+    edits: [['countLive', 't.parent_id = $2 or', 't.run_id = $3 or']],
+    suites: [children],
+  },
+  {
+    id: 'children-have-children',
+    hazard: 'What an agent planned plans more, without end.',
+    edits: [['run-token.ts insert', 't.depth from', '0 * t.depth from']],
+    suites: [children],
+  },
+  {
+    id: 'run-token-outlives-its-run',
+    hazard: 'The token of a run that has ended, or whose worker died, still works.',
+    edits: [['findRunToken', 'expiresAt !== null && expiresAt > (yield* clockNow())', '(yield* clockNow()) > 0']],
+    suites: [children],
+  },
+  {
+    id: 'run-plans-after-its-end',
+    hazard: 'A call that was let in before its run ended plans a task afterwards.',
+    edits: [
+      [
+        'lockedParent',
+        'if (lease === undefined || lease.expires_at <= (yield* clockNow())) throw runEnded(run)',
+        'if (lease === undefined) return null',
+      ],
+    ],
+    suites: [children],
+  },
+  {
+    id: 'run-token-reaches-every-verb',
+    hazard: 'An agent lifts holds, raises budgets and reaches other projects with the token of its run.',
+    edits: [['boundCall', 'if (entry.inRun !== true) throw', 'if (entry.inRun === undefined && false) throw']],
+    suites: [hostile],
+  },
+  {
+    id: 'run-reads-messages-of-other-projects',
+    hazard: 'An agent takes the messages of another project.',
+    edits: [
+      ['askingInRun', "for (const field of ['session', 'project'] as const) {", 'for (const field of [] as never[]) {'],
+    ],
+    suites: [children, hostile],
+  },
+  {
+    id: 'run-deletes-tasks-of-others',
+    hazard: 'An agent deletes tasks that another planned.',
+    edits: [['deleteOwn', '(within !== undefined && !isChild)', '(within !== undefined && isChild === undefined)']],
+    suites: [hostile],
   },
 ]

@@ -12,6 +12,7 @@ import {
   checks,
   fields,
   holdReasons,
+  operations,
   origins,
   queues,
   runNotes,
@@ -47,8 +48,13 @@ export function contextOf({ store, opening, clock, waits, door, folder }: Parts)
     kinds,
     queues,
     sections,
+    operationOf,
   }
   return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, halted, ...ofParts, randomHex }
+}
+
+function operationOf(noun: string, verb: string) {
+  return operations.find((operation) => operation.noun === noun && operation.verb === verb)
 }
 
 function randomHex(bytes: number): string {

@@ -15,7 +15,7 @@ interface FeatureEntry {
 
 const known = {
   agents: {
-    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox', 'coming-over'],
+    rooms: ['agents', 'workspaces', 'terminals', 'tasks', 'inbox', 'coming-over', 'children'],
     nouns: ['agents', 'workspaces', 'tasks', 'missed', 'inbox'],
     words: [
       'agent',
@@ -28,8 +28,11 @@ const known = {
       'uninstall',
       'claude',
       'import-claude',
+      'cron',
+      'loop',
+      'wakeup',
     ],
-    versions: [25, 30, 28, 35, 33],
+    versions: [25, 30, 28, 35, 33, 34],
   },
   hosts: { nouns: ['sched'], words: ['drain'] },
   config: { nouns: ['config'], words: ['apply'] },
@@ -39,7 +42,11 @@ const known = {
   corpus: { nouns: ['corpora'], words: ['corpus'], versions: [42] },
   command: { words: ['command'] },
   http: { words: ['http'] },
-  planner: { words: ['planner'], versions: [40] },
+  planner: {
+    nouns: ['planner', 'analyses', 'proposals'],
+    words: ['analysis', 'proposal'],
+    versions: [40, 41],
+  },
 } satisfies Readonly<Record<string, FeatureEntry>>
 
 export type Feature = keyof typeof known

@@ -6,6 +6,7 @@ import type { TargetKind } from '../targets/kind.ts'
 import type { Scope } from './caller-scope.ts'
 import type { AnySection } from './config-section.ts'
 import type { AddedFields } from './fields/added-fields.ts'
+import type { AnyOperation } from './operation.ts'
 import type { AttemptFacts, OperationPart, RunOrigin } from './part.ts'
 import type { Waits } from './run/waits.ts'
 import type { HealthCheck } from './store/health-check.ts'
@@ -45,6 +46,8 @@ export interface OperationContext extends FirstPolicies {
   readonly scope?: Scope
   /** Why nothing is started on this machine, whatever the store says; null where everything may be. */
   readonly halted?: () => Promise<string | null>
+  /** A verb of another noun, by its name: a part reaches another part only this way. Absent where that is left out. */
+  readonly operationOf?: (noun: string, verb: string) => AnyOperation | undefined
   /** Random bytes as hex, for secrets; tests pass their own. */
   readonly randomHex: (bytes: number) => string
 }

@@ -125,7 +125,7 @@ export function operation<
     ...(entry as Omit<typeof entry, 'show'> & { readonly show?: Show<unknown> }),
     local,
     async call(context: OperationContext, input: unknown, given: unknown = {}): Promise<Answer> {
-      if (context.actor.within === undefined) return answered(context, input, given)
+      if (context.actor?.within === undefined) return answered(context, input, given)
       return boundCall(context, { entry, input }, () => answered(context, input, given))
     },
   })

@@ -5,6 +5,7 @@ import type { Sweeping } from './prune/sweep.ts'
 import type { Raised } from './raise.ts'
 import type { EndHooks } from './runs/end-hooks.ts'
 import type { RunQuota } from './runs/run-quota.ts'
+import type { Steered } from './schedules/schedule-steps.ts'
 import type { Statement, Step } from './statement.ts'
 import type { StoreContext } from './store-context.ts'
 import type { ConfiguredScope } from './tokens/token-steps.ts'
@@ -29,6 +30,8 @@ export interface StorePart extends EndHooks {
    * line, and name no account, are enqueued without it.
    */
   readonly enqueues?: (context: StoreContext, runs: readonly NewRun[]) => Step<void>
+  /** Called in the transaction that pauses, resumes or deletes a schedule on request, after the schedule itself. */
+  readonly steered?: (context: StoreContext, steered: Steered) => Step<void>
   /** Called in the transaction in which another part raises something that people may want to be notified of. It must not fail. */
   readonly hears?: (context: StoreContext, raised: readonly Raised[]) => Step<void>
   /** The reasons of deferrals that come with a hold: the time until the run starts again does not count against it. */

@@ -112,6 +112,8 @@ export interface ExecutorHost {
   readonly network: NetworkPolicy
   /** The messages that runs of parts send. */
   readonly messageOf: MessageOf
+  /** The address of the server in this process, while there is one. */
+  readonly serverUrl?: () => string | undefined
   /** The executor of another target in this process, for a kind whose work is a target in itself; null where there is none. */
   executeOf(target: Target): Execute | null
 }

@@ -398,6 +398,6 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
 
 /** An example about what is there. */
 export function about({ id = '', lease = '', path }: Known, example: object): Record<string, unknown> {
-  const known = { id, ids: [id], lease, leases: [lease], message: lease, path }
+  const known = { id, run: id, ids: [id], lease, leases: [lease], message: lease, path }
   return { ...example, ...Object.fromEntries(Object.entries(known).filter(([field]) => field in example)) }
 }

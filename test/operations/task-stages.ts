@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { verbsAt } from './desk.ts'
-import type { Stage } from './stages.ts'
+import { leased, type Stage } from './stages.ts'
 
 const nothing: Stage = async () => ({})
 
@@ -10,6 +10,13 @@ const nothing: Stage = async () => ({})
 const tasked: Stage = async ({ context }) => {
   const { tasks } = verbsAt(() => ({ ...context, randomHex: () => '3f9c01ab' }))
   await tasks.create({ at: '2026-01-05T10:00Z', prompt: 'Is the deploy healthy?' })
+  return { id: '3f9c01ab' }
+}
+
+/** The same, planned as an agent does. */
+const planned: Stage = async ({ context }) => {
+  const { tasks } = verbsAt(() => ({ ...context, randomHex: () => '3f9c01ab' }))
+  await tasks.plan({ at: '2026-01-05T10:00Z', prompt: 'Is the deploy healthy?' })
   return { id: '3f9c01ab' }
 }
 
@@ -34,6 +41,12 @@ const claudeHas: Stage = async () => {
 export const taskStages = {
   'task create': nothing,
   'task loop': nothing,
+  'task plan': nothing,
+  'task repeat': nothing,
+  'task planned': planned,
+  'task unplan': planned,
+  'task wake': nothing,
+  'task progress': (desk: Parameters<Stage>[0]) => leased(desk),
   'task export': tasked,
   'task list': missed,
   'task get': tasked,

@@ -9,7 +9,9 @@
  *   deaf           ignore TERM                        missing   the session to resume is gone
  *   slow           print the first line, and wait     murmur    complain for ever after the last line
  *   edit:FILE      append to a file of its folder     answered  wait behind a question until a line is typed
+ *   blab           complain with its token
  *
+ * STAND_IN_CALL has tools that it calls at its server with its token, as JSON; the answers go to the log.
  * Words after ` | ` are for the next attempt. STAND_IN_LOG names a file that gets a line for each start: arguments, stdin, pid and environment.
  */
 import { spawn } from 'node:child_process'
@@ -37,6 +39,20 @@ if (has('child') || word('child') !== undefined) {
   if (log !== undefined) appendFileSync(log, `${JSON.stringify({ child: pid })}\n`)
 }
 if (word('stderr') !== undefined) process.stderr.write(`${word('stderr').replaceAll('_', ' ')}\n`)
+if (has('blab')) process.stderr.write(`My token is ${process.env.BELFRY_TOKEN}\n`)
+for (const params of JSON.parse(process.env.STAND_IN_CALL ?? '[]')) {
+  const headers = { authorization: `Bearer ${process.env.BELFRY_TOKEN}`, 'content-type': 'application/json' }
+  const response = await fetch(`${process.env.BELFRY_SERVER}/mcp`, {
+    method: 'POST',
+    headers: { ...headers, accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+  })
+  const { result } = await response.json()
+  appendFileSync(
+    log,
+    `${JSON.stringify({ called: params.name, isError: result?.isError, text: result?.content[0].text })}\n`,
+  )
+}
 if (word('edit') !== undefined) appendFileSync(word('edit'), `${words}\n`)
 if (word('hang') === 'start') await forEver()
 

@@ -1,4 +1,5 @@
 import type { CallerKind } from '../caller.ts'
+import type { AnswerRules } from '../run/expect.ts'
 
 /** What a task is besides a schedule: a prompt of its author, with the manners of prompts. */
 export interface TaskFacts {
@@ -11,6 +12,12 @@ export interface TaskFacts {
   readonly project: string
   /** The run in which an agent made it. */
   readonly run?: string | undefined
+  /** What planned it, where an agent did so in a run: the name of the schedule, or the run. */
+  readonly parent?: string | undefined
+  /** Each run of it says when the next one is. */
+  readonly pace?: 'self' | undefined
+  /** It ends with the first answer that fits. */
+  readonly untilAnswer?: AnswerRules | undefined
   /** The session that it lives and ends with. Absent: the store keeps it. */
   readonly session?: string | undefined
   /** The first occurrence at or after this instant is the last. */

@@ -110,6 +110,8 @@ export interface ServeRequest {
 export interface ModelRequest {
   readonly scope: Scope
   readonly tools: ReadonlySet<string>
+  /** Whether the model is an agent in its run. */
+  readonly isInRun: boolean
   readonly start: Start
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream

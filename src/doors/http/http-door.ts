@@ -6,6 +6,7 @@ import type { Method } from '../../operations/door-facts.ts'
 import { refusalOf } from '../../operations/input/unreadable-input.ts'
 import { subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
+import { recordRefusal } from '../../operations/refuse-agent.ts'
 import { atDoors } from '../../operations/schema/answer-encoding.ts'
 import { loadRoutes, signedPaths } from '../../parts-face.ts'
 import { type Route, routes } from '../../routes.ts'
@@ -93,7 +94,12 @@ export class HttpDoor {
     const request = c.req.raw
     const caller = await this.#gate.callerOf(request)
     const subject = route.subject === null ? undefined : c.req.param(route.subject)
-    const asked = await inputOf({ request, route, subject })
+    const asked = await inputOf({ request, route, subject }).catch(async (error: unknown) => {
+      // The verb does not see what cannot be read, and records nothing of it.
+      const context = this.#contextFor(caller, request)
+      if (caller.within !== undefined) await recordRefusal(context, operation, {}, 'invalid')
+      throw error
+    })
     const { input, problems } = asked
     if (problems.length === 0) return this.#told(route, await this.#answered(route, request, { caller, input }), input)
     throw await refusalOf(asked, {

@@ -156,7 +156,13 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, opti
 }
 
 async function recordInRun(verb: AnyOperation, input: object, code: string, options: Calling): Promise<void> {
-  if (options.isInRun === true) await recordRefusal(await contextOf(options), verb, input, code)
+  if (options.isInRun !== true) return
+  try {
+    await recordRefusal(await contextOf(options), verb, input, code)
+  } catch (error) {
+    // Of a caller whose run has ended nothing is known; its token has recorded that.
+    if (!(error instanceof BelfryError)) throw error
+  }
 }
 
 function answered(texts: ModelAnswer): CallToolResult {

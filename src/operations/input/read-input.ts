@@ -96,8 +96,10 @@ function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, telling: Problem
   const { noun } = telling
   const field = fieldOf(issue.path)
   const at = schemaAt(schema, issue.path)
-  if (issue.code === 'unrecognized_keys') {
-    const known = Object.keys((at as z.ZodObject).shape)
+  const { shape } = (at ?? {}) as Partial<z.ZodObject>
+  // Of a choice between forms its own note says what is expected.
+  if (issue.code === 'unrecognized_keys' && shape !== undefined) {
+    const known = Object.keys(shape)
     return issue.keys.map((key) => unknownField(fieldOf([...issue.path, key]), key, known, telling))
   }
   if (issue.code === 'custom' && issue.params?.problem !== undefined) {

@@ -20,6 +20,9 @@ import { endedBy, isMissingSession, keptFacts } from './agent-end.ts'
 import { type AgentEnd, followed } from './agent-process.ts'
 import { type AgentTarget, agentProblems } from './agent-target.ts'
 import { earlierAttempts, type KeptFacts, keepAttempt } from './attempt-rows.ts'
+import { turnNote } from './children/loop-turns.ts'
+import { keepRunToken, newRunToken } from './children/run-token.ts'
+import { projectRoot } from './inbox/project-root.ts'
 import { isProgramThere, ProfileCache } from './profile-cache.ts'
 import { type AgentProfile, killAfterMsMax } from './profile-form.ts'
 import { promptIn } from './prompt-file.ts'
@@ -30,17 +33,17 @@ import { tmuxSocket } from './terminal/tmux.ts'
 import { openWorktree, type Workspace } from './workspace/open-workspace.ts'
 import { runSetup } from './workspace/run-setup.ts'
 
-type Host = Pick<ExecutorHost, 'store' | 'secrets'>
+type Host = Pick<ExecutorHost, 'store' | 'secrets' | 'serverUrl'>
 
 /** Executes prompts. It announces the profiles whose programs it finds. */
-export async function agentExecutor({ store, secrets }: Host): Promise<KindExecutor> {
+export async function agentExecutor({ store, secrets, serverUrl }: Host): Promise<KindExecutor> {
   const profiles = new ProfileCache(store)
   const tether = new Tether(killAfterMsMax)
   const named = new Map<string, Execute>()
   const execute: Execute = async (attempt) => {
     const startedMs = attempt.clock.monotonic()
     try {
-      const call = await AgentRun.of(attempt, { store, secrets, tether, profiles })
+      const call = await AgentRun.of(attempt, { store, secrets, tether, profiles, ...(serverUrl && { serverUrl }) })
       return await call.carryOut(startedMs)
     } catch (error) {
       // Nothing was begun, so a retry does no harm; and a person may bring the program, the secret or the prompt.
@@ -144,16 +147,31 @@ class AgentRun {
 
   async #surroundings(): Promise<Omit<Surroundings, 'cwd' | 'isInterrupted'>> {
     const { store, secrets: resolver } = this.#around
-    const origin = await store.look(runOrigin, this.#attempt.scheduleId)
+    const { scheduleId } = this.#attempt
+    const origin = await store.look(runOrigin, scheduleId)
     const { value, secrets } = await resolver.resolve({ ...this.#profile.env, ...this.#target.env })
     const environment = {
       ...environmentOf(this.#attempt, { ...(value as Record<string, string>) }, process.env),
       BELFRY_NAMESPACE: store.namespace,
       ...(origin.schedule !== undefined && { BELFRY_SCHEDULE: origin.schedule }),
       ...(origin.task !== undefined && { BELFRY_TASK: origin.task }),
+      ...(await this.#access()),
     }
     const lastAnswer = this.#target.agent.context === 'last' ? (await this.#runBefore())?.answer : null
-    return { origin: { ...origin, lastAnswer }, environment, secrets }
+    const note = scheduleId === null ? null : await store.look(turnNote, scheduleId)
+    const token = { name: 'BELFRY_TOKEN', value: environment.BELFRY_TOKEN }
+    return { origin: { ...origin, lastAnswer, note }, environment, secrets: [...secrets, token] }
+  }
+
+  /** A token for this attempt alone, and where it can be used. */
+  async #access(): Promise<{ readonly BELFRY_TOKEN: string; readonly BELFRY_SERVER?: string }> {
+    const { store, serverUrl } = this.#around
+    const { token, hash } = newRunToken(this.#attempt)
+    const project = projectRoot(this.#target.cwd ?? this.#profile.cwd ?? process.cwd())
+    const kept = await store.do(keepRunToken, this.#attempt, { hash, project, profile: this.#profile.name })
+    if (kept === 'lease-lost') throw new BelfryError('unavailable', 'Its lease was lost before it began.')
+    const server = serverUrl?.() ?? process.env.BELFRY_SERVER
+    return { BELFRY_TOKEN: token, ...(server !== undefined && server !== '' && { BELFRY_SERVER: server }) }
   }
 
   async #workspace(isResumed: boolean): Promise<Workspace> {
@@ -272,7 +290,7 @@ class AgentRun {
 interface Surroundings extends Omit<Program, 'argv'> {
   readonly secrets: readonly Secret[]
   /** What the line above the prompt names, and the answer of the run before. */
-  readonly origin: RunOriginNames & { readonly lastAnswer: string | null | undefined }
+  readonly origin: RunOriginNames & { readonly lastAnswer: string | null | undefined; readonly note: string | null }
   /** Whether the session that it continues was interrupted. */
   readonly isInterrupted: boolean
 }

@@ -1,4 +1,5 @@
 import type { Part } from '../../part.ts'
+import { children } from './children/part.ts'
 import { comingOver } from './coming-over/part.ts'
 import { inbox } from './inbox/part.ts'
 import { agents as core } from './part.ts'
@@ -7,4 +8,12 @@ import { terminals } from './terminal/part.ts'
 import { workspaces } from './workspace/part.ts'
 
 /** Agents, and what surrounds them. Each room is a part of its own. */
-export const agents = [core, workspaces, terminals, tasks, inbox, comingOver] as const satisfies readonly Part[]
+export const agents = [
+  core,
+  workspaces,
+  terminals,
+  tasks,
+  inbox,
+  comingOver,
+  children,
+] as const satisfies readonly Part[]

@@ -58,8 +58,8 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 /** The fields of an agent beside its profile and prompt. */
 export const furtherFields = ['promptFile', 'model', ...Object.keys(choices), 'ref', 'setup']
 const fields = ['profile', 'prompt', ...furtherFields]
-/** A reference to a secret that was written into the text. */
-const secretInText = /\{\s*["']?secret["']?\s*:/
+/** A reference to a secret that was written into the text, or a token of Belfry. */
+const secretInText = /\{\s*["']?secret["']?\s*:|\bbelfry_[0-9a-z.-]+_[0-9a-f]{64}\b/
 
 /** The problems of an agent target, with those of its profile's name where the profiles are known. */
 export function agentProblems(target: Target, known?: ReadonlyMap<string, KnownProfile>): TargetProblem[] {

@@ -77,6 +77,15 @@ export const receivers = {
     isEach: true,
     together: { what: 'prompts', happened: 'were missed' },
   },
+  onProposal: {
+    event: 'proposal',
+    at: 'work',
+    says: 'Notify this target when a planner proposes something.',
+    clause: 'on a proposal',
+    happened: 'has a proposal',
+    words: 'a proposal',
+    isEach: true,
+  },
   onExpiring: {
     event: 'expiring',
     at: 'work',

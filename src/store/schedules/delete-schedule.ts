@@ -12,6 +12,7 @@ import { endHints } from './hint-row.ts'
 import { writePassed } from './ledger.ts'
 import { lockNamedSchedule, saveSchedules } from './schedule-row.ts'
 import type { DeleteOptions } from './schedule-steps.ts'
+import { callSteered } from './steer-others.ts'
 
 /**
  * Marks a schedule as deleted; its name is free at once. Its runs that are not leased end. Leased ones finish or, on request, are
@@ -37,6 +38,7 @@ export function* deleteSchedule(
   if (actor !== undefined) {
     yield* writeAudit(context, { actor, verb: 'schedule.delete', subject: `schedule ${name}` }, now)
   }
+  yield* callSteered(context, { id: found.id, name, how: 'deleted', cancelLeased, actor })
   return 'deleted'
 }
 deleteSchedule.rehearses = true as const

@@ -20,6 +20,7 @@ import { writePassed } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
 import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 import { refusalError } from './set-hint.ts'
+import { callSteered } from './steer-others.ts'
 import { boundsOf, type Refused, withEpoch } from './steer-schedule.ts'
 
 /** Pauses a schedule until an instant, or until it is resumed. From this commit on none of its runs starts; leased runs finish. */
@@ -44,6 +45,7 @@ export function* pauseSchedule(
     const detail = { reason, ...(written.until !== null && { until: written.until }) }
     yield* writeAudit(context, { actor, verb: 'schedule.pause', subject: `schedule ${name}`, detail }, now)
   }
+  yield* callSteered(context, { id: found.id, name, how: 'paused', until: written.until ?? undefined, actor })
   return 'paused'
 }
 
@@ -116,6 +118,7 @@ export function* resumeSchedule(
   if (actor !== undefined) {
     yield* writeAudit(context, { actor, verb: 'schedule.resume', subject: `schedule ${name}` }, now)
   }
+  yield* callSteered(context, { id: found.id, name, how: 'resumed', actor })
   return 'resumed'
 }
 

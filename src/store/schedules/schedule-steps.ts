@@ -27,6 +27,17 @@ export interface DeleteOptions {
   readonly source?: string
 }
 
+/** What a caller did to a schedule, for parts whose schedules follow it. */
+export interface Steered {
+  readonly id: number
+  readonly name: string
+  readonly how: 'paused' | 'resumed' | 'deleted'
+  /** When the pause ends by itself. */
+  readonly until?: number | undefined
+  readonly cancelLeased?: boolean
+  readonly actor?: Actor | undefined
+}
+
 export interface PutAnswer {
   readonly answer: 'created' | 'updated' | 'unchanged' | 'exists' | 'version-differs'
   readonly schedule: ScheduleView

@@ -39,6 +39,14 @@ describe('a model’s budget, in tokens of o200k_base', () => {
     }
   })
 
+  it('the tools with which agents plan for themselves are at most 3,000, at every scope', async () => {
+    for (const scope of ['operate', 'admin'] as const) {
+      const answer = await listed(scope, 'tasks')
+      expect(answer.tools).toHaveLength(8)
+      expect(tokensIn(JSON.stringify(answer)), scope).toBeLessThanOrEqual(3_000)
+    }
+  })
+
   it('no tool has a schema of its answers, tells a definition twice, or answers the same thing twice', async () => {
     const { tools } = await listed('admin', 'all')
     for (const tool of tools) {

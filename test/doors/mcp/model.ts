@@ -13,7 +13,8 @@ export interface Answer {
   readonly content: readonly { readonly type: string; readonly text: string }[]
 }
 
-export interface ModelOptions extends Partial<Pick<McpOptions, 'confirmations' | 'onUnforeseen' | 'start'>> {
+export interface ModelOptions
+  extends Partial<Pick<McpOptions, 'confirmations' | 'onUnforeseen' | 'start' | 'isInRun'>> {
   readonly context: () => Promise<OperationContext>
   readonly scope?: Scope
   readonly tools?: string

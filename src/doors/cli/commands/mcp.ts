@@ -4,8 +4,9 @@ import { exitOk } from '../../../operations/error-codes.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
 import { partModels } from '../../../parts-face.ts'
+import { contextInRun, isRunToken, passOn } from '../../mcp/in-run.ts'
 import { chosenTools } from '../../mcp/tool-sets.ts'
-import { refuseServer, type ServerFlags } from '../session/named-server.ts'
+import { refuseServer, type ServerFlags, serverNamed } from '../session/named-server.ts'
 import { locateOwnStore, locateStore, refuseAbsentStore, refuseStraySchema } from '../session/store-location.ts'
 import { spelled } from '../spelling/spelling.ts'
 import type { StoreSession, World } from '../world.ts'
@@ -27,8 +28,17 @@ export async function mcp(
 ): Promise<number> {
   const { store, schema, ...flags } = given as unknown as McpFlags
   const problems: Problem[] = []
+  const { BELFRY_TOKEN: token } = world.env
+  const isInRun = isRunToken(token)
   const scope = scopeOf(flags, problems)
-  const tools = chosenTools(flags.tools, { scope, field: '--tools', problems })
+  const tools = chosenTools(flags.tools ?? (isInRun ? 'all' : undefined), { scope, field: '--tools', problems })
+  const server = isInRun ? serverNamed(given as ServerFlags, world) : null
+  if (server !== null && isInRun) {
+    refuse('The server', problems)
+    const { stdin, stdout } = world
+    if (!isJudged) await passOn({ url: addressOf(server.url, flags.tools), token, stdin, stdout })
+    return exitOk
+  }
   const begun = await Promise.all(partModels.map(({ load }) => load()))
   const beside = begun.map((begin) => begin(given, problems, world))
   refuse('The server', problems)
@@ -49,12 +59,21 @@ export async function mcp(
     stderr.write(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   }
   try {
-    await world.model(() => opening.session(), { scope, tools: offered, start, stdin, stdout, onUnforeseen, beside })
+    const session = async () => {
+      const opened = await opening.session()
+      return isInRun ? { ...opened, context: await contextInRun(opened.context, token) } : opened
+    }
+    const how = { scope, tools: offered, isInRun, start, stdin, stdout, onUnforeseen, beside }
+    await world.model(session, how)
     return exitOk
   } finally {
     await Promise.all(beside.map((part) => part.close()))
     await opening.close()
   }
+}
+
+function addressOf(url: string, tools: string | undefined): string {
+  return `${url}/mcp${tools === undefined ? '' : `?tools=${encodeURIComponent(tools)}`}`
 }
 
 function startOf({ scope, readOnly, tools, store, schema, namespace }: McpFlags, { own }: World) {

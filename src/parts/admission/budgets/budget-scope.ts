@@ -53,6 +53,9 @@ export function fits({ scope, subject }: BudgetFor, work: BudgetWork): boolean {
       return work.tags.includes(subject)
     case 'kind':
       return subject === work.kind || (work.name !== '' && subject === `${work.kind}/${work.name}`)
+    case 'schedule':
+      // What agents planned in its runs is spent by it.
+      return work.schedule === subject || work.tags.includes(`parent:${subject}`)
     default:
       return subject !== '' && work[scope] === subject
   }

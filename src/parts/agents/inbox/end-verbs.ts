@@ -94,6 +94,8 @@ export const renew = operation({
 export const done = operation({
   ...ending,
   verb: 'done',
+  inRun: true,
+  tool: { sets: ['tasks'] },
   says: 'Report what came of a message, as the result of its run; acknowledges it if that was not done before.',
   request: 'a report on a message',
   input: z.strictObject({

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import type { RunBounds } from '../../../core/caller.ts'
+import { BelfryError } from '../../../core/error.ts'
 import { name } from '../../../operations/fields/basic-fields.ts'
-import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
+import { type Problem, quoted, refuse } from '../../../operations/input/refuse-input.ts'
 import { waitFields, waitLocal, waitMsOf } from '../../../operations/input/wait-input.ts'
 import { claimBytes } from '../../../operations/lease/lease-id.ts'
 import { LeaseWaits } from '../../../operations/lease/lease-waits.ts'
@@ -39,6 +41,8 @@ const reclaimMax = 100
 export const next = operation({
   noun: 'inbox',
   verb: 'next',
+  inRun: true,
+  tool: { sets: ['tasks'] },
   says: 'Take the next message for a session, of its own or of its project.',
   request: 'a request for a message',
   effect: 'write',
@@ -90,11 +94,25 @@ const ownSessionBytes = 6
 
 function askingOf(context: OperationContext, given: Given): Asked {
   const { randomHex, actor, folder } = context
+  if (actor.within !== undefined) return askingInRun(actor.within, given)
   const place = given.project ?? (actor.door === 'http' ? undefined : '.')
   return {
     session: given.session ?? servedSession(context)?.id ?? randomHex(ownSessionBytes),
     project: place === undefined ? null : projectRoot(resolve(folder, place)),
   }
+}
+
+/** An agent in its run has the session of the run, and the messages of its project. */
+function askingInRun({ run, project }: RunBounds, given: Given): Asked {
+  const asked = { session: run, project }
+  for (const field of ['session', 'project'] as const) {
+    if (given[field] === undefined || given[field] === asked[field]) continue
+    throw new BelfryError('not-allowed', `Run ${run} takes no messages for ${field} ${quoted(given[field])}.`, {
+      hint: `Leave \`${field}\` out: it is ${asked[field]}.`,
+      details: { caller: 'agent', reason: 'not-own' },
+    })
+  }
+  return asked
 }
 
 type Answer = NextMessage & { readonly taken: Taken | null }

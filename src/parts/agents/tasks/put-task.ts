@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sameTaskMs, type TaskFacts, tasksOfProjectMax } from '../../../core/agent/task.ts'
+import type { RunBounds } from '../../../core/caller.ts'
 import { BelfryError } from '../../../core/error.ts'
 import { parseId } from '../../../core/id.ts'
 import type { ScheduleSpec } from '../../../core/schedule/schedule-spec.ts'
@@ -8,11 +9,14 @@ import type { Actor } from '../../../store/audit/actor.ts'
 import { canonicalJson } from '../../../store/check.ts'
 import { lockManaged, refuseManaged } from '../../../store/managed.ts'
 import type { PutAnswer } from '../../../store/port.ts'
+import { scheduleViewOf } from '../../../store/reads/find-schedule.ts'
 import { putSchedule } from '../../../store/schedules/put-schedule.ts'
-import { lockNamedSchedule } from '../../../store/schedules/schedule-row.ts'
+import { lockNamedSchedule, type ScheduleRow } from '../../../store/schedules/schedule-row.ts'
 import { settingsNow } from '../../../store/settings/settings-row.ts'
 import { clockNow, metOthers, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
+import { type AdmittedChild, admitChild, pauseWithParent } from '../children/child-rows.ts'
+import { planTurn } from '../children/loop-turns.ts'
 import { freeId, insertTask, sameTask, unfinishedTasks } from './task-rows.ts'
 import { keepExpiry } from './tell-tasks.ts'
 
@@ -25,6 +29,8 @@ export interface NewTask {
   readonly asked: unknown
   /** Random ids, of which the first free one is taken. */
   readonly ids: readonly string[]
+  /** The run in which an agent plans it, under its quota. */
+  readonly within?: RunBounds | undefined
   /** Unfinished tasks of the project that are kept elsewhere, and count too. */
   readonly others?: number
 }
@@ -41,7 +47,10 @@ export function* createTask(context: StoreContext, task: NewTask, { actor }: { r
   const since = (yield* clockNow()) - sameTaskMs
   const same = yield* sameTask(context, { project, author, askedAs: askedAs(task) }, since)
   if (same?.spec.task !== undefined) return { answer: 'unchanged', id: same.spec.task.id }
-  return { answer: 'created', ...(yield* makeTask(context, task, { actor })) }
+  const { within, spec, facts } = task
+  const asked = { timing: spec.timing, expiresAt: facts.expiresAt ?? since }
+  const child = within === undefined ? undefined : yield* admitChild(context, asked, within)
+  return { answer: 'created', ...(yield* makeTask(context, task, { actor, ...(child && { child }) })) }
 }
 createTask.rehearses = true as const
 
@@ -51,12 +60,17 @@ function askedAs({ asked }: NewTask): string {
 
 export interface Making {
   readonly actor: Actor
+  readonly child?: AdmittedChild
   /** The file that manages it. */
   readonly source?: string
 }
 
 /** Makes a task, whatever its author has asked for before. */
-export function* makeTask(context: StoreContext, task: NewTask, making: Making): Step<{ id: string; put: PutAnswer }> {
+export function* makeTask(
+  context: StoreContext,
+  task: NewTask,
+  { child, ...making }: Making,
+): Step<{ id: string; put: PutAnswer }> {
   const { spec, facts, ids, others = 0 } = task
   const { project, author, by, run, expiresAt = null } = facts
   if ((yield* unfinishedTasks(context, project)) + others >= tasksOfProjectMax) throw tooMany(project)
@@ -68,18 +82,16 @@ export function* makeTask(context: StoreContext, task: NewTask, making: Making):
   const scheduleId = parseId('schedule', put.schedule.id) as number
   const runId = run === undefined ? null : parseId('run', run)
   const [asked, createdAt] = [askedAs(task), yield* clockNow()]
-  yield* insertTask(context, {
-    scheduleId,
-    id,
-    project,
-    author,
-    askedAs: asked,
-    caller: by,
-    runId,
-    createdAt,
-    expiresAt,
-  })
-  return { id, put }
+  const row = { scheduleId, id, project, author, askedAs: asked, caller: by, runId, createdAt, expiresAt }
+  yield* insertTask(context, { ...row, parentId: child?.parent?.id ?? null, depth: child?.depth ?? 0 })
+  if (facts.pace === undefined && child?.parent == null) return { id, put }
+  if (facts.pace === 'self') {
+    const turn = { at: createdAt, reason: 'The loop begins.', author }
+    yield* planTurn(context, { id: scheduleId, name }, turn)
+  }
+  if (child?.parent != null) yield* pauseWithParent(context, name, child.parent)
+  const after = (yield* lockNamedSchedule(context, name)) as ScheduleRow
+  return { id, put: { ...put, schedule: scheduleViewOf(after) } }
 }
 
 /** Makes the task of a file, or changes the one that the file has made: that one keeps its id, and with it its spread. */

@@ -1,5 +1,5 @@
 import { expiryOf, type TaskFacts } from '../../../core/agent/task.ts'
-import { callerKind } from '../../../core/caller.ts'
+import { callerKind, type RunBounds } from '../../../core/caller.ts'
 import { BelfryError } from '../../../core/error.ts'
 import type { ScheduleSpec } from '../../../core/schedule/schedule-spec.ts'
 import { secretsIn } from '../../../core/secret-name.ts'
@@ -18,6 +18,7 @@ import { kindsInStore } from '../../../operations/target/kinds-in-store.ts'
 import type { AgentTarget } from '../agent-target.ts'
 import { projectRoot } from '../inbox/project-root.ts'
 import type { ServedSession } from '../inbox/served-session.ts'
+import type { AgentProfile } from '../profile-form.ts'
 import { type KnownProfile, knownProfiles } from '../profiles.ts'
 import type { NewTask } from './put-task.ts'
 import type { TaskHome } from './task-home.ts'
@@ -27,7 +28,11 @@ type Given = Readonly<Record<string, unknown>>
 type TaskReading = Reading<Given>
 
 /** Reads a task that is asked for into its schedule and its facts; it is refused whole, with everything that is wrong. */
-export async function readTask(context: TaskHome, reading: TaskReading, now: number): Promise<Omit<NewTask, 'ids'>> {
+export async function readTask(
+  context: TaskHome,
+  reading: TaskReading,
+  { now, isUntimed }: Pick<TaskPlace, 'now' | 'isUntimed'>,
+): Promise<Omit<NewTask, 'ids'>> {
   const { given, value } = reading
   if (context.session !== undefined) return readSessionTask(context, reading, now)
   const named = (value.agent as string | undefined) ?? agentDefault
@@ -35,7 +40,7 @@ export async function readTask(context: TaskHome, reading: TaskReading, now: num
   await refuseUse(context, { profile: known, given, env: value.env })
   const kinds = await kindsInStore(context, [{ agent: named }])
   const folder = known?.profile.cwd === undefined ? context.folder : undefined
-  const { task, problems } = taskFrom({ ...context, kinds }, reading, { now, folder })
+  const { task, problems } = taskFrom({ ...context, kinds }, reading, { now, folder, isUntimed })
   refuse('The task', problems)
   return task
 }
@@ -68,6 +73,8 @@ export interface TaskPlace {
   readonly folder: string | undefined
   /** The task of its name as it is: its zone is kept, and its instants were right when they were written. */
   readonly before?: ScheduleSpec | undefined
+  /** Its runs say when the next one is. */
+  readonly isUntimed?: boolean | undefined
   /** The target, where it is no agent. */
   readonly target?: Target
 }
@@ -76,14 +83,15 @@ export interface TaskPlace {
 export function taskFrom(
   context: OperationContext,
   { given, value, problems: found }: TaskReading,
-  { now, folder, before, target: own }: TaskPlace,
+  { now, folder, before, target: own, isUntimed = false }: TaskPlace,
 ): { task: Omit<NewTask, 'ids'>; problems: Problem[] } {
   const problems: Problem[] = [...found]
   const { profile = agentDefault, ...agent } = agentOf(value)
   const ofAgent = { agent: { profile, ...agent }, ...onlyGiven({ cwd: value.cwd ?? folder, env: value.env }) }
   const target: Target = own ?? ofAgent
   const timing = timingOf(given, value, { now, problems })
-  if (Object.values(timing.asked).every((each) => each === undefined) && !problems.some(isOfTiming)) {
+  const isTimed = isUntimed || Object.values(timing.asked).some((each) => each !== undefined)
+  if (!isTimed && !problems.some(isOfTiming)) {
     problems.push({ field: 'cron', problem: 'is missing', expected: 'one of cron, every, at and in' })
   }
   const expiresAt = readExpiry(given, value, { context, now, problems })
@@ -245,11 +253,24 @@ async function refuseUse(context: OperationContext, { profile, given, env, task 
     if (task?.by === 'person') await refuseAgentUse(context, `Task ${task.id} was made by a person`, task)
     if (beyond.length > 0) await refuseAgentUse(context, `Only a person may give ${beyond.join(', ')}`, task)
   }
+  if (actor.within !== undefined) return refuseInRun(actor.within, profile?.profile)
   if (scope === undefined || scope === 'admin') return
   const needs: Scope = profile?.profile.mayUse === 'operate' && secretsIn(env).length === 0 ? 'operate' : 'admin'
   if (profile === undefined || needs === scope) return
   const hint = `Use a token with that scope, or let agents.${profile.profile.name}.mayUse say operate.`
   throw tooNarrow(actor.name, { has: scope, needs }, hint)
+}
+
+/** A run plans tasks for its own profile where that says so, and for others where any operator may. */
+function refuseInRun({ profile: own, run }: RunBounds, profile: AgentProfile | undefined): void {
+  if (profile === undefined || profile.mayUse === 'operate') return
+  if (profile.mayUse === 'self' && profile.name === own) return
+  const { name, mayUse = 'admin' } = profile
+  const needs = name === own ? 'self' : 'operate'
+  throw new BelfryError('not-allowed', `Run ${run} may not plan tasks for ${name}: its mayUse is ${mayUse}.`, {
+    hint: `A person may let agents.${name}.mayUse say ${needs}.`,
+    details: { caller: 'agent', profile: name, mayUse, needs },
+  })
 }
 
 async function refuseAgentUse(context: OperationContext, says: string, task: TaskFacts | undefined): Promise<never> {

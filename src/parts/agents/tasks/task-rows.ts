@@ -13,11 +13,17 @@ export interface TaskView extends ScheduleView {
   readonly isLive: boolean
   /** The run that waits for the decision of a person. */
   readonly missedRun: string | null
+  /** When an attempt of it last started; not when its run was made. */
+  readonly lastStartedAt: number | null
 }
 
 const missedRun = `(select a.run_id from belfry.aside a join belfry.run d on d.id = a.run_id
   where a.kind = 'parked' and a.reason = '${missedReason}' and a.ns = s.ns and d.schedule_id = s.id limit 1)`
-const columns = `${scheduleColumns('s')}, ${missedRun} as missed_run,
+/** The newest runs may wait, so a few are looked at. */
+const lastStart = `(select max(coalesce(l.leased_at, a.started_at)) from
+  (select id from belfry.run where ns = s.ns and schedule_id = s.id order by id desc limit 5) r
+  left join belfry.lease l on l.run_id = r.id left join belfry.attempt a on a.run_id = r.id)`
+const columns = `${scheduleColumns('s')}, ${missedRun} as missed_run, ${lastStart} as last_start,
   (select w.run_id from belfry.schedule_run w where w.schedule_id = s.id limit 1) as live_run`
 const tasks = 'belfry.task t join belfry.schedule s on s.id = t.schedule_id'
 /** A task that was deleted was not finished: nothing is planned for it, and no decision says so. */
@@ -47,8 +53,8 @@ const findSame = both(
 )
 const insert = both(
   'tasks insert',
-  `insert into belfry.task (schedule_id, ns, id, project, author, caller, run_id, asked_as, created_at, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  `insert into belfry.task (schedule_id, ns, id, project, author, caller, run_id, asked_as, created_at, expires_at, parent_id, depth)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 )
 const findIds = both('tasks find ids', ({ texts }) => `select id from belfry.task where ns = $1 and id ${texts('$2')}`)
 const retire = both(
@@ -69,9 +75,14 @@ const removeForgotten = both(
 )
 
 function taskOf(row: Row): TaskView {
-  const { missed_run: missed, live_run: live } = row
+  const { missed_run: missed, live_run: live, last_start: lastStartedAt } = row
   const missedRun = missed == null ? null : formatId('run', missed as number)
-  return { ...scheduleViewOf(scheduleRowOf(row)), isLive: live != null, missedRun }
+  return {
+    ...scheduleViewOf(scheduleRowOf(row)),
+    isLive: live != null,
+    missedRun,
+    lastStartedAt: lastStartedAt as number | null,
+  }
 }
 
 /** A task by its id, or by its name while it has one. */
@@ -124,11 +135,15 @@ export interface NewTaskRow extends AskedTask {
   readonly runId: number | null
   readonly createdAt: number
   readonly expiresAt: number | null
+  /** The schedule in whose run an agent planned it. */
+  readonly parentId: number | null
+  readonly depth: number
 }
 
 export function* insertTask({ ns }: StoreContext, row: NewTaskRow): Step<void> {
-  const { scheduleId, id, project, author, caller, runId, askedAs, createdAt, expiresAt } = row
-  yield* one(insert, scheduleId, ns, id, project, author, caller, runId, askedAs, createdAt, expiresAt)
+  const { scheduleId, id, project, author, caller, runId, askedAs, createdAt, expiresAt, parentId, depth } = row
+  const made = [createdAt, expiresAt, parentId, depth] as const
+  yield* one(insert, scheduleId, ns, id, project, author, caller, runId, askedAs, ...made)
 }
 
 /** The first of these ids that no task has. */

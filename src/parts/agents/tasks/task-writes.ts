@@ -10,7 +10,7 @@ import { putSchedule } from '../../../store/schedules/put-schedule.ts'
 import { clockNow } from '../../../store/statement.ts'
 import type { ScheduleView } from '../../../store/views.ts'
 import { presentTask } from './present-task.ts'
-import { createTask } from './put-task.ts'
+import { createTask, type NewTask } from './put-task.ts'
 import { readTask, readTaskChange } from './read-task.ts'
 import { budgetsOf, type TaskWritten, taskOf, taskWritten } from './task-answer.ts'
 import { type TaskHome, taskHome } from './task-home.ts'
@@ -85,27 +85,43 @@ async function createdFrom(context: OperationContext, reading: Reading<Given>): 
   return createdAt(home, reading)
 }
 
-async function createdAt(
+async function createdAt(context: TaskHome, reading: Reading<Given>): Promise<TaskWritten> {
+  const { answer, view } = await madeFrom(context, reading)
+  return written(context, answer, view)
+}
+
+type ReadTask = Omit<NewTask, 'ids'>
+
+export interface MakingTask {
+  /** Its runs say when the next one is. */
+  readonly isUntimed?: boolean
+  /** What is made of the task after it was read. */
+  readonly shaped?: (task: ReadTask) => ReadTask
+}
+
+/** Makes a task as it was asked for. */
+export async function madeFrom(
   context: TaskHome,
   { value: { durable: _, ...value }, given: { durable: __, ...given }, problems }: Reading<Given>,
-): Promise<TaskWritten> {
+  { isUntimed, shaped = (task) => task }: MakingTask = {},
+): Promise<{ readonly answer: 'created' | 'unchanged'; readonly view: TaskView }> {
   const { store, actor } = context
   const now = await store.look(clockNow)
-  const task = await readTask(context, { value, given, problems }, now)
+  const task = shaped(await readTask(context, { value, given, problems }, { now, isUntimed }))
   const ids = Array.from({ length: idsTried }, () => context.randomHex(4))
   const others = await context.others(task.facts.project)
   const answer = await store.do(createTask, { ...task, ids, others }, { actor })
   const view = answer.answer === 'created' ? fresh(answer.put.schedule) : await presentTask(context, answer.id)
-  return written(context, answer.answer, view)
+  return { answer: answer.answer, view }
 }
 
 /** A dry run leaves nothing to read. */
 function fresh(schedule: ScheduleView): TaskView {
-  return { ...schedule, isLive: false, missedRun: null }
+  return { ...schedule, isLive: false, missedRun: null, lastStartedAt: null }
 }
 
 async function written(context: OperationContext, answer: TaskWritten['answer'], view: TaskView): Promise<TaskWritten> {
-  const { isLive: _, missedRun: __, ...schedule } = view
+  const { isLive: _, missedRun: __, lastStartedAt: ___, ...schedule } = view
   const now = await context.store.look(clockNow)
   const next = await readUpcoming(context.store, { now, schedule, count: nextCount })
   return { answer, task: taskOf(view), budgets: await budgetsOf(context, view), next }
@@ -138,8 +154,9 @@ export const edit = operation({
     const seen = { ifVersion: ifVersion ?? before.version, ifId: before.id }
     const put = await store.do(putSchedule, spec, { mode: 'put', actor, ...seen, ...onlyGiven({ reason }) })
     if (put.answer === 'version-differs') throw otherVersion(id, put.schedule.version)
-    const { isLive, missedRun } = before
-    return written(context, put.answer === 'updated' ? 'updated' : 'unchanged', { ...put.schedule, isLive, missedRun })
+    const { isLive, missedRun, lastStartedAt } = before
+    const view = { ...put.schedule, isLive, missedRun, lastStartedAt }
+    return written(context, put.answer === 'updated' ? 'updated' : 'unchanged', view)
   },
 })
 

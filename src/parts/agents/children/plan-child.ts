@@ -1,0 +1,92 @@
+import { childExpiry } from '../../../core/agent/child-quota.ts'
+import type { RunBounds } from '../../../core/caller.ts'
+import type { Reading } from '../../../operations/input/read-input.ts'
+import type { Problem } from '../../../operations/input/refuse-input.ts'
+import type { OperationContext } from '../../../operations/operation-context.ts'
+import { findRun } from '../../../store/reads/find-run.ts'
+import { findSchedule } from '../../../store/reads/find-schedule.ts'
+import type { RunView, ScheduleView } from '../../../store/views.ts'
+import type { AgentTarget } from '../agent-target.ts'
+import { taskHome } from '../tasks/task-home.ts'
+import type { TaskView } from '../tasks/task-rows.ts'
+import { type MakingTask, madeFrom } from '../tasks/task-writes.ts'
+import { runEnded } from './child-rows.ts'
+
+type Given = Readonly<Record<string, unknown>>
+
+/** How the agent of the parent is started; a child of the same profile is started so too. No caller of these verbs gives any of it. */
+const ofTarget = ['model', 'workspace', 'ref', 'keep', 'setup', 'terminal', 'resume'] as const
+/** What bounds the parent bounds its children. */
+const ofOptions = ['account', 'calendar', 'atClose', 'usage']
+
+/** Plans a task for the agent that asks: a child of its run, where it is bound to one. */
+export async function planned(
+  context: OperationContext,
+  { given, value, problems }: Reading<Given>,
+  { isUntimed, shaped = (task) => task }: MakingTask = {},
+): Promise<{ readonly answer: 'created' | 'unchanged'; readonly view: TaskView }> {
+  const { durable, ...fields } = value
+  const { within } = context.actor
+  const asAgent = { ...context, actor: { ...context.actor, kind: 'agent' as const } }
+  const how = { isUntimed: isUntimed === true, shaped }
+  const asked = { given, value: fields, problems }
+  if (within === undefined) return madeFrom(await taskHome(asAgent, durable !== false), asked, how)
+  const parent = await parentOf(asAgent, within)
+  const { cwd = within.project } = parent.target
+  const whole = { ...inherited(parent, fields.agent), ...fields, queue: parent.run.queue, cwd }
+  const making = { ...how, shaped: (task: Shaped) => asChild(shaped(task), parent, within) }
+  const found = durable === false ? [...problems, noSessionHere] : problems
+  return madeFrom(await taskHome({ ...asAgent, folder: cwd }), { given, value: whole, problems: found }, making)
+}
+
+/** A run ends, and what it plans outlives it. */
+const noSessionHere: Problem = {
+  field: 'durable',
+  problem: 'is false, and a run has no session that would keep it',
+  expected: 'true, or leave it out: the task is stored, and expires within 7 days',
+}
+
+type Shaped = Parameters<NonNullable<MakingTask['shaped']>>[0]
+
+interface Parent {
+  readonly run: RunView
+  readonly target: AgentTarget
+  readonly schedule: ScheduleView | null
+}
+
+async function parentOf({ store }: OperationContext, { run: id }: RunBounds): Promise<Parent> {
+  const run = await store.look(findRun, id)
+  if (run === null) throw runEnded(id)
+  const schedule = run.scheduleId === null ? null : await store.look(findSchedule, run.schedule ?? run.scheduleId)
+  return { run, target: run.target as unknown as AgentTarget, schedule }
+}
+
+function inherited({ target: { agent, env } }: Parent, wanted: unknown): Given {
+  if (wanted !== undefined && wanted !== agent.profile) return {}
+  const given = ofTarget.flatMap((field) => (agent[field] === undefined ? [] : [[field, agent[field]] as const]))
+  return { agent: agent.profile, ...Object.fromEntries(given), ...(env !== undefined && { env }) }
+}
+
+/** A child is counted, tagged and bounded as its parent, and ends with it. */
+function asChild(task: Shaped, { run, schedule }: Parent, within: RunBounds): Shaped {
+  const { spec, facts } = task
+  const bounds = Object.entries(run.options).filter(([name]) => ofOptions.includes(name))
+  const ofParent = run.schedule === null ? [] : [`parent:${run.schedule}`]
+  const own = (spec.options?.tags ?? []) as readonly string[]
+  const before = ((run.options.tags ?? []) as readonly string[]).filter((tag) => !tag.startsWith('parent:'))
+  const tags = [...new Set([...before, ...own, ...ofParent])]
+  const { expiresAt = 0, ...rest } = facts
+  const until = childExpiry({ own: expiresAt, parent: schedule?.spec.task?.expiresAt ?? schedule?.spec.endAt })
+  return {
+    ...task,
+    within,
+    spec: { ...spec, options: { ...spec.options, ...Object.fromEntries(bounds), tags } },
+    facts: {
+      ...rest,
+      expiresAt: until,
+      project: within.project,
+      run: within.run,
+      parent: run.schedule ?? within.run,
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import { formatId } from '../../../core/id.ts'
+import { isPaused } from '../../../core/schedule/state.ts'
+import type { Ends, MovedSchedule } from '../../../store/runs/end-hooks.ts'
+import { pauseSchedule, resumeSchedule } from '../../../store/schedules/pause-schedule.ts'
+import { lockSchedules } from '../../../store/schedules/schedule-row.ts'
+import type { Steered } from '../../../store/schedules/schedule-steps.ts'
+import { clockNow, type Step } from '../../../store/statement.ts'
+import type { StoreContext } from '../../../store/store-context.ts'
+import { deleteTask } from '../tasks/delete-task.ts'
+import { type Child, childrenOf, pauseWithParent, withParent } from './child-rows.ts'
+
+/** Pauses, resumes and deletes the tasks that agents planned together with the schedule in whose runs they did so. */
+export function* steerChildren(context: StoreContext, { id, name, how, ...by }: Steered): Step<void> {
+  const { until, cancelLeased = false, actor = { name: `schedule ${name}`, door: 'store' } } = by
+  const children = yield* childrenOf(context, id)
+  // A caller that resumes ends its own pauses, and others may keep the parent paused.
+  if (how === 'resumed' && children.length > 0 && (yield* isStillPaused(id))) return
+  for (const child of children) {
+    if (how === 'deleted') {
+      const task = { name: child.name, schedule: formatId('schedule', child.id) }
+      yield* deleteTask(context, task, { cancelLeased, actor })
+    } else if (how === 'paused') {
+      yield* pauseSchedule(context, child.name, { reason: withParent(name), ...(until !== undefined && { until }) })
+    } else if (isPausedWith(child, name)) yield* resumeSchedule(context, child.name)
+  }
+}
+
+function* isStillPaused(id: number): Step<boolean> {
+  const row = (yield* lockSchedules([id], { wait: true })).get(id)
+  return row !== undefined && isPaused(row, yield* clockNow())
+}
+
+/** A child that was also paused by itself stays so. */
+function isPausedWith({ disabled_reason: disabled, paused_reason: paused }: Child, parent: string): boolean {
+  return [disabled, paused].every((reason) => reason === null || reason === withParent(parent))
+}
+
+/** A schedule that pauses itself, after failures or idle runs, pauses its children too. */
+export function* pauseWithEnds(context: StoreContext, { ends, schedules }: Ends<MovedSchedule>): Step<void> {
+  for (const { scheduleId, ns } of ends) {
+    const before = scheduleId === null ? undefined : schedules.get(scheduleId)?.before
+    if (before === undefined || before.disabledAt !== null) continue
+    if (before.spec.pauseAfterFailures === undefined && before.spec.maxNoop === undefined) continue
+    const after = (yield* lockSchedules([before.id], { wait: true })).get(before.id)
+    if (after === undefined || after.disabledAt === null) continue
+    const own = { ...context, ns }
+    for (const { name } of yield* childrenOf(own, before.id)) yield* pauseWithParent(own, name, after)
+  }
+}

@@ -1,0 +1,179 @@
+import { z } from 'zod'
+import { BelfryError } from '../../../core/error.ts'
+import { parseId } from '../../../core/id.ts'
+import { limit, name, scheduleName } from '../../../operations/fields/basic-fields.ts'
+import { quoted } from '../../../operations/input/refuse-input.ts'
+import { behindLast } from '../../../operations/next-page.ts'
+import { everyDoor, operation } from '../../../operations/operation.ts'
+import type { OperationContext } from '../../../operations/operation-context.ts'
+import { instantOutput, text } from '../../../operations/schema/output-schema.ts'
+import { noted } from '../../../operations/schema/schema-note.ts'
+import { enqueueFrom } from '../../../store/runs/enqueue.ts'
+import type { Step } from '../../../store/statement.ts'
+import type { StoreContext } from '../../../store/store-context.ts'
+import { moneyWords, plannerQueue } from '../looks/analysis-kind.ts'
+import { type AnalysisRow, analysisIds, analysisStates, findAnalysis, listAnalyses } from '../looks/analysis-row.ts'
+import { findPlanner } from '../planner-row.ts'
+
+const analysisId = noted(
+  z.string().refine((id) => parseId(analysisIds, id) !== null),
+  { expected: 'the id of an analysis, such as a-12' },
+).describe('The id of the analysis.')
+
+const line = z.strictObject({
+  id: text('Its id.'),
+  schedule: text('The schedule that was looked at.'),
+  state: z.enum(analysisStates).describe('How it ended.'),
+  author: text('Provider and model.'),
+  at: instantOutput('When it began.'),
+  reasoning: text('What the planner said, or why it failed.').nullable(),
+  confidence: text('How sure it was.').nullable(),
+  actions: z.array(z.string()).readonly().describe('The tools that it called to act.'),
+  warnings: z.array(z.string()).readonly().describe('What was wrong with it.'),
+  tokensIn: z.int().nullable().describe('Tokens of input; null where unknown.'),
+  tokensOut: z.int().nullable().describe('Tokens of output; null where unknown.'),
+  cost: text('What it cost, or unknown.'),
+  nextLookAt: instantOutput('When the planner looks again.').nullable(),
+})
+const whole = line.extend({
+  run: text('Its run.').nullable(),
+  promptHash: text('The version of the prompt.').nullable(),
+  durationMs: z.int().describe('How long it took, in ms.'),
+  facts: z.record(z.string(), z.unknown()).describe('What the planner knew.'),
+  calls: z.array(z.record(z.string(), z.unknown())).readonly().describe('Tool calls with arguments and results.'),
+  prompt: z
+    .strictObject({ system: text('The rules for the planner.'), user: text('The facts as they were sent.') })
+    .describe('Exactly what left the machine at first; on request.')
+    .exactOptional(),
+})
+type Line = z.output<typeof line>
+
+const acting = new Set(['propose_interval', 'propose_next_time', 'pause_until', 'clear_hints'])
+
+function lineOf({ id, schedule, state, author, at, told }: AnalysisRow): Line {
+  return {
+    id,
+    schedule,
+    state,
+    author,
+    at,
+    reasoning: told.submitted?.reasoning ?? told.failure?.message ?? null,
+    confidence: told.submitted?.confidence ?? null,
+    actions: told.calls.filter(({ tool }) => acting.has(tool)).map(({ tool }) => tool),
+    warnings: [...told.warnings, ...(told.failure === null ? [] : [told.failure.kind])],
+    tokensIn: told.usage.tokensIn ?? null,
+    tokensOut: told.usage.tokensOut ?? null,
+    cost: moneyWords(told.money),
+    nextLookAt: told.nextLookAt,
+  }
+}
+
+const reading = { noun: 'analysis', effect: 'read', scope: 'read', doors: everyDoor, method: 'GET' } as const
+
+export const list = operation({
+  ...reading,
+  verb: 'list',
+  says: 'List the looks of planners, newest first.',
+  request: 'a list of analyses',
+  input: z.strictObject({
+    schedule: scheduleName.describe('Only those of this schedule.').optional(),
+    before: analysisId.describe('The last id of the previous page.').optional(),
+    limit: limit.optional(),
+  }),
+  takes: [],
+  output: z.array(line),
+  show: {
+    columns: [
+      ['ID', 'id', 'name'],
+      ['SCHEDULE', 'schedule', 'short'],
+      ['STATE', 'state', 'status'],
+      ['WHEN', 'at', 'relative'],
+      ['DID', 'actions', 'list'],
+      ['SAID', 'reasoning', 'short'],
+    ],
+    none: 'No planner has looked at anything yet.',
+  },
+  errors: ['invalid'],
+  examples: [{}, { schedule: 'depth', limit: 20 }],
+  nextPage: behindLast<Line>(({ id }) => ({ before: id })),
+  async run({ store }, { schedule, before, limit: most = 100 }) {
+    return (await store.look(listAnalyses, { schedule, before, limit: most })).map(lineOf)
+  },
+})
+
+export const get = operation({
+  ...reading,
+  verb: 'get',
+  command: ['analysis', 'show'],
+  says: 'Show a look of a planner: what it knew, called, said and cost.',
+  request: 'a request for an analysis',
+  input: z.strictObject({
+    id: analysisId,
+    prompt: z.boolean().describe('Also exactly what left the machine. Default: false.').optional(),
+  }),
+  takes: ['id'],
+  output: whole,
+  errors: ['invalid', 'not-found'],
+  examples: [{ id: 'a-12' }, { id: 'a-12', prompt: true }],
+  async run(context, { id, prompt: isAsked = false }) {
+    const found = await present(context, id)
+    const { promptHash, prompt, durationMs, calls } = found.told
+    return {
+      ...lineOf(found),
+      run: found.run,
+      promptHash,
+      durationMs,
+      facts: found.facts as unknown as Record<string, unknown>,
+      calls: calls as unknown as Record<string, unknown>[],
+      ...(isAsked && prompt !== null && { prompt }),
+    }
+  },
+})
+
+export const replay = operation({
+  noun: 'analysis',
+  effect: 'write',
+  scope: 'operate',
+  doors: everyDoor,
+  verb: 'replay',
+  says: 'Enqueue a look again with what it knew then, by the same or another model; nothing of its schedule changes.',
+  request: 'a replay',
+  input: z.strictObject({
+    id: analysisId,
+    model: name.describe('Another model of the same provider. Default: that of the planner.').optional(),
+  }),
+  takes: ['id'],
+  output: z.strictObject({ run: text('The run whose result has the difference.') }),
+  show: ({ run }, { command }) => `replays as ${run}\n  its result: ${command('run', 'show', run)}`,
+  errors: ['invalid', 'not-found', 'conflict'],
+  examples: [{ id: 'a-12' }, { id: 'a-12', model: 'other' }],
+  async run(context, { id, model }) {
+    await present(context, id)
+    const planner = await context.store.look(findPlanner)
+    if (planner === null)
+      throw new BelfryError('conflict', 'No model is set.', { hint: 'Set one with `belfry planner set`.' })
+    const run = await context.store.do(enqueueReplay, {
+      id,
+      provider: planner.spec.provider,
+      ...(model !== undefined && { model }),
+    })
+    return { run }
+  },
+})
+
+function* enqueueReplay(
+  context: StoreContext,
+  { id, provider, model }: { id: string; provider: string; model?: string },
+): Step<string> {
+  const analysis = { schedule: '', replay: id, provider, ...(model !== undefined && { model }) }
+  return (yield* enqueueFrom(context, 'planner', { queue: plannerQueue, target: { analysis, lane: provider }, onExhausted: 'fail' })).id
+}
+
+async function present({ store }: OperationContext, id: string): Promise<AnalysisRow> {
+  const found = await store.look(findAnalysis, id)
+  if (found !== null) return found
+  throw new BelfryError('not-found', `There is no analysis ${quoted(id)}.`, {
+    hint: 'Analyses are kept for 90 days. List them with `belfry analysis list`.',
+    details: { id },
+  })
+}

@@ -1,0 +1,167 @@
+import type { ModelMessage, ToolSet } from 'ai'
+import { reasonText } from '../../../core/reason-text.ts'
+import type { Usage } from '../../../core/run/usage.ts'
+import { ModelFailure, type ModelStep, type PlannerModel, type StepInput, type Turn } from '../looks/converse.ts'
+import { lookTools } from '../looks/look-tools.ts'
+import type { PlannerSpec } from '../planner-row.ts'
+
+export interface SdkInput {
+  readonly spec: PlannerSpec
+  readonly key: string | undefined
+  readonly fetch: typeof globalThis.fetch
+  readonly now: () => number
+}
+
+/** A model of a provider, by packages that are loaded only here. Each step is one request: which tools run is decided by us. */
+export async function sdkModel({ spec, key, fetch, now }: SdkInput): Promise<PlannerModel> {
+  const { generateText, streamText } = await import('ai')
+  const model = await languageModel(spec, key, fetch)
+  const tools = Object.fromEntries(
+    Object.entries(lookTools).map(([name, { says, input }]) => [name, { description: says, inputSchema: input }]),
+  ) as unknown as ToolSet
+  return {
+    provider: spec.provider,
+    name: spec.model,
+    async step({ prompt, turns, forced, tokensMax, signal }: StepInput): Promise<ModelStep> {
+      const asked = {
+        model,
+        tools,
+        toolChoice: forced === null ? ('required' as const) : { type: 'tool' as const, toolName: forced },
+        system: prompt.system,
+        messages: turns.map(messageOf),
+        maxRetries: 0,
+        maxOutputTokens: tokensMax,
+        abortSignal: signal,
+      }
+      try {
+        return spec.stream === true ? await streamed(streamText, asked) : stepOf(await generateText(asked))
+      } catch (error) {
+        throw failureOf(error, now())
+      }
+    },
+  }
+}
+
+async function languageModel(
+  { provider, url, model }: PlannerSpec,
+  key: string | undefined,
+  fetch: typeof globalThis.fetch,
+) {
+  if (provider === 'anthropic') {
+    const { createAnthropic } = await import('@ai-sdk/anthropic')
+    return createAnthropic({ apiKey: key ?? '', fetch, ...(url !== undefined && { baseURL: url }) })(model)
+  }
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+  const named = { name: 'belfry', baseURL: url ?? '', includeUsage: true, fetch }
+  return createOpenAICompatible({ ...named, ...(key !== undefined && { apiKey: key }) })(model)
+}
+
+interface SdkAnswer {
+  readonly text: string
+  readonly toolCalls: readonly { readonly toolCallId: string; readonly toolName: string; readonly input: unknown }[]
+  readonly usage: { readonly inputTokens?: number | undefined; readonly outputTokens?: number | undefined }
+  readonly finishReason: string
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the package is loaded on demand, and its generic types with it.
+async function streamed(streamText: any, asked: object): Promise<ModelStep> {
+  let failed: unknown
+  const onError = ({ error }: { error: unknown }) => {
+    failed = error
+  }
+  const result = streamText({ ...asked, onError })
+  try {
+    const [text, toolCalls, usage, finishReason] = await Promise.all([
+      result.text,
+      result.toolCalls,
+      result.usage,
+      result.finishReason,
+    ])
+    if (failed !== undefined) throw failed
+    return stepOf({ text, toolCalls, usage, finishReason })
+  } catch (error) {
+    throw failed ?? error
+  }
+}
+
+function stepOf({ text, toolCalls, usage, finishReason }: SdkAnswer): ModelStep {
+  const calls = toolCalls.map(({ toolCallId, toolName, input }) => ({ id: toolCallId, tool: toolName, args: input }))
+  return { text: text.slice(0, 8_000), calls, usage: usageOf(usage), isCut: finishReason === 'length' }
+}
+
+function usageOf({ inputTokens, outputTokens }: SdkAnswer['usage']): Usage {
+  const known = (count: number | undefined) =>
+    count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined
+  const [tokensIn, tokensOut] = [known(inputTokens), known(outputTokens)]
+  return { ...(tokensIn !== undefined && { tokensIn }), ...(tokensOut !== undefined && { tokensOut }) }
+}
+
+function messageOf(turn: Turn): ModelMessage {
+  switch (turn.role) {
+    case 'user':
+      return { role: 'user', content: turn.text }
+    case 'model': {
+      const calls = turn.calls.map(({ id, tool, args }) => ({
+        type: 'tool-call' as const,
+        toolCallId: id,
+        toolName: tool,
+        input: args,
+      }))
+      const said = turn.text === '' ? [] : [{ type: 'text' as const, text: turn.text }]
+      return { role: 'assistant', content: [...said, ...calls] }
+    }
+    case 'tools':
+      return {
+        role: 'tool',
+        content: turn.results.map(({ id, tool, result }) => ({
+          type: 'tool-result' as const,
+          toolCallId: id,
+          toolName: tool,
+          output: { type: 'json' as const, value: result as never },
+        })),
+      }
+  }
+}
+
+/** The class of a failure, by what the provider answered; its words are a stranger's. */
+function failureOf(error: unknown, now: number): ModelFailure {
+  const {
+    name = '',
+    message = String(error),
+    statusCode,
+    responseHeaders,
+    usage,
+    cause,
+  } = (error ?? {}) as {
+    name?: string
+    message?: string
+    statusCode?: number
+    responseHeaders?: Record<string, string>
+    usage?: SdkAnswer['usage']
+    cause?: unknown
+  }
+  const said = reasonText(message, 200)
+  const more = { usage: usage === undefined ? {} : usageOf(usage) }
+  if (statusCode === 429)
+    return new ModelFailure('rate-limit', said, { ...more, resetAt: resetOf(responseHeaders, now) })
+  if (statusCode !== undefined && statusCode >= 500)
+    return new ModelFailure('server-error', `HTTP ${statusCode}: ${said}`, more)
+  if (statusCode === 401 || statusCode === 403)
+    return new ModelFailure('no-access', `HTTP ${statusCode}: ${said}`, more)
+  if (statusCode !== undefined && statusCode >= 400)
+    return new ModelFailure('refused', `HTTP ${statusCode}: ${said}`, more)
+  const inner = `${name} ${(cause as Error | undefined)?.name ?? ''} ${said} ${reasonText(String((cause as Error | undefined)?.message ?? ''), 200)}`
+  if (/AnswerTooLong/.test(inner)) return new ModelFailure('too-long', said, more)
+  if (/Abort|Timeout/i.test(name)) return new ModelFailure('timeout', said, more)
+  if (/not allowed/.test(inner)) return new ModelFailure('not-allowed', reasonText(inner, 200), more)
+  if (/ECONN|fetch failed|socket|terminated|Cannot connect/i.test(inner))
+    return new ModelFailure('unreachable', said, more)
+  return new ModelFailure('garbage', said, more)
+}
+
+const resetMsMax = 24 * 3_600_000
+
+function resetOf(headers: Record<string, string> = {}, now: number): number | undefined {
+  const seconds = Number(headers['retry-after'])
+  return Number.isFinite(seconds) && seconds > 0 ? now + Math.min(seconds * 1_000, resetMsMax) : undefined
+}
