@@ -4,21 +4,11 @@ import { patched } from '../../../operations/fields/patch.ts'
 import { absent } from '../../../operations/not-found.ts'
 import { operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
-import {
-  type AnswerOf,
-  advice,
-  count,
-  flag,
-  instantOutput,
-  outputOf,
-  text,
-} from '../../../operations/schema/output-schema.ts'
-import { type Corpus, formsOf } from '../corpus-row.ts'
+import { type AnswerOf, count, flag, outputOf, text } from '../../../operations/schema/output-schema.ts'
+import type { Corpus } from '../corpus-row.ts'
 import { deleteItem as deleteItemIn, editItem, plantItem, putStored } from '../items/edit-item.ts'
-import { explainItem, type ItemExplained } from '../items/explain-item.ts'
 import type { Item } from '../items/item-row.ts'
 import { itemPaths, readItem } from '../items/list-items.ts'
-import { phaseDocument } from '../phases/phase-context.ts'
 import { seedlings } from '../tree/auto-seed.ts'
 import { confined, parsed, readDocument } from '../tree/document-file.ts'
 import { seeItem } from '../tree/look-item.ts'
@@ -26,7 +16,7 @@ import { lookTogether } from '../tree/scan-tree.ts'
 import { itemAnswer, itemSchema } from './corpus-answer.ts'
 import { itemPath, pattern } from './corpus-input.ts'
 import { corpusName, doors, presentIn, seenRoot } from './present-corpus.ts'
-import { showExplained, showItem, showPreview, showSeeded } from './show.ts'
+import { showItem, showSeeded } from './show.ts'
 
 export const subject = { name: corpusName, path: itemPath }
 export const reading = {
