@@ -6,10 +6,10 @@ import type { Policy } from '../core/queue/policy.ts'
 import type { EndedStatus, RunStatus } from '../core/run/run-state.ts'
 import type { Decision, NextDecision } from '../core/schedule/decision.ts'
 import type { AuthorKind } from '../core/schedule/hint-author.ts'
-import type { HintOutcome } from '../core/schedule/hint-outcome.ts'
 import type { EndedHint, HintKind } from '../core/schedule/hints.ts'
 import type { ScheduleState } from '../core/schedule/state.ts'
 import type { RankedPause } from '../core/schedule/steering.ts'
+import type { HintOutcome } from '../core/timing/hint-outcome.ts'
 import type { RunSource } from './port.ts'
 
 /** A run in a list: its definition, its state, and how it ended. */

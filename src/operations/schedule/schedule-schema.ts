@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { clockMarks } from '../../core/cron/clock-mark.ts'
-import type { HintOutcome } from '../../core/schedule/hint-outcome.ts'
+import type { HintOutcome } from '../../core/timing/hint-outcome.ts'
 import type { HintWithOutcome, LedgerView, VersionView } from '../../store/views.ts'
 import { authorKind, hints, nextDecision, source } from '../explain/decision-schema.ts'
 import { openOutput } from '../fields/added-fields.ts'

@@ -1,5 +1,5 @@
 import type { NextDecision } from '../../core/schedule/decision.ts'
-import { comparedMs, hintOutcome, type LedgerRun } from '../../core/schedule/hint-outcome.ts'
+import { comparedMs, hintOutcome, type LedgerRun } from '../../core/timing/hint-outcome.ts'
 import { all, both, clockNow, type Row, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { shown } from '../table-codec.ts'

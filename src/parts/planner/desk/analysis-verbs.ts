@@ -166,7 +166,11 @@ function* enqueueReplay(
   { id, provider, model }: { id: string; provider: string; model?: string },
 ): Step<string> {
   const analysis = { schedule: '', replay: id, provider, ...(model !== undefined && { model }) }
-  return (yield* enqueueFrom(context, 'planner', { queue: plannerQueue, target: { analysis, lane: provider }, onExhausted: 'fail' })).id
+  return (yield* enqueueFrom(context, 'planner', {
+    queue: plannerQueue,
+    target: { analysis, lane: provider },
+    onExhausted: 'fail',
+  })).id
 }
 
 async function present({ store }: OperationContext, id: string): Promise<AnalysisRow> {

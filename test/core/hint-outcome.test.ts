@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hintOutcome, type LedgerRun } from '../../../src/core/schedule/hint-outcome.ts'
+import { hintOutcome, type LedgerRun } from '../../src/core/timing/hint-outcome.ts'
 
 const minute = 60_000
 const hour = 60 * minute
