@@ -8,7 +8,7 @@ const createdAt = Date.UTC(2026, 10, 16, 12)
 const hint = { createdAt, endedAt: createdAt + 2 * hour }
 
 /** A run of every half hour of the hint's hours on each of the days before, whose second fails, and one beside them. */
-function before(days: number): LedgerRun[] {
+function daysBefore(days: number): LedgerRun[] {
   return Array.from({ length: days }, (_, index) => createdAt - (index + 1) * day).flatMap((from) => [
     ...[0, 30, 60, 90].map((at) => ({ at: from + at * minute, hasFailed: at === 30, isBaseline: true })),
     { at: from + 60 * minute + 1, hasFailed: true, isBaseline: false },
@@ -20,7 +20,7 @@ const own = [5, 10, 115, 120].map((at) => ({ at: createdAt + at * minute, hasFai
 
 describe('what came of a hint', () => {
   it('is its runs beside those of the baseline in the same hours of the days before', () => {
-    const runs = [...own, ...before(7)]
+    const runs = [...own, ...daysBefore(7)]
     expect(hintOutcome({ hint, runs, sinceAt: createdAt - 30 * day })).toEqual({
       starts: 3,
       failures: 1,
@@ -31,8 +31,8 @@ describe('what came of a hint', () => {
   })
 
   it('compares with fewer than five runs not at all, and with days that are not kept neither', () => {
-    expect(hintOutcome({ hint, runs: [...own, ...before(1)], sinceAt: createdAt - 30 * day }).baseline).toBe(null)
-    const two = hintOutcome({ hint, runs: [...own, ...before(7)], sinceAt: createdAt - 2 * day })
+    expect(hintOutcome({ hint, runs: [...own, ...daysBefore(1)], sinceAt: createdAt - 30 * day }).baseline).toBe(null)
+    const two = hintOutcome({ hint, runs: [...own, ...daysBefore(7)], sinceAt: createdAt - 2 * day })
     expect(two.baseline).toMatchObject({ runs: 8, starts: 4 })
   })
 
