@@ -123,7 +123,7 @@ export const hintBounds: readonly Mutant[] = [
   {
     id: 'lowest-rank-rules',
     hazard: 'A hint of a planner overrides one of a person.',
-    edits: [['inForce', 'rankOf(a.by) - rankOf(b.by)', 'rankOf(b.by) - rankOf(a.by)']],
+    edits: [['schedule/hints.ts inForce', 'rankOf(a.by) - rankOf(b.by)', 'rankOf(b.by) - rankOf(a.by)']],
     suites: [ranks],
   },
   {

@@ -1,4 +1,5 @@
 import type { Policy } from '../core/queue/policy.ts'
+import type { WorkBound } from './bound-work.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { NewRun } from './port.ts'
 import type { Sweeping } from './prune/sweep.ts'
@@ -34,6 +35,8 @@ export interface StorePart extends EndHooks {
   readonly steered?: (context: StoreContext, steered: Steered) => Step<void>
   /** Called in the transaction in which another part raises something that people may want to be notified of. It must not fail. */
   readonly hears?: (context: StoreContext, raised: readonly Raised[]) => Step<void>
+  /** Keeps what work of another part may use. */
+  readonly bounds?: (context: StoreContext, bound: WorkBound) => Step<void>
   /** The reasons of deferrals that come with a hold: the time until the run starts again does not count against it. */
   readonly heldDeferrals?: readonly string[]
   /** Counts the runs of namespaces that have a quota of them. */

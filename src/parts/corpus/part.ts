@@ -1,8 +1,11 @@
 import type { Part } from '../../part.ts'
 import { corpusTables } from './0042-corpus.ts'
+import { corpusCheck } from './check-corpora.ts'
+import { corporaSection } from './corpora-section.ts'
 import { corpusKind, corpusTickKind } from './corpus-kinds.ts'
 import { phasesEnded } from './phases/phase-ends.ts'
 import { countTick } from './phases/tick-count.ts'
+import { sweepCorpora } from './sweep-corpora.ts'
 import { corpusOperations } from './verbs/corpus-verbs.ts'
 
 /** Corpora: trees of long-lived documents that are refreshed phase by phase, the most stale first. */
@@ -12,10 +15,13 @@ export const corpus = {
   kinds: [corpusKind, corpusTickKind],
   sourcesKept: ['corpus'],
   ended: phasesEnded,
+  config: [corporaSection],
+  checks: [corpusCheck],
+  sweeps: [sweepCorpora],
   concerns: ({ target }) => target?.corpusTick !== undefined,
   async begins({ target }, { store }) {
     const answer = await store.do(countTick, String(target?.lane))
-    return answer === 'go' ? { go: true } : { skip: answer }
+    return answer === null ? { go: true } : { skip: answer }
   },
   origins: {
     corpus: {

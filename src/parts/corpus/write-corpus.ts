@@ -1,5 +1,6 @@
 import { BelfryError } from '../../core/error.ts'
 import { writeAudit } from '../../store/audit/write-audit.ts'
+import { boundWork } from '../../store/bound-work.ts'
 import { canonicalJson, checkActor } from '../../store/check.ts'
 import { refuseManaged } from '../../store/managed.ts'
 import type { Actor } from '../../store/port.ts'
@@ -68,6 +69,7 @@ export function* putCorpus(context: StoreContext, spec: CorpusSpec, writing: Cor
     yield* run(markAllDirty, found.id)
   }
   yield* putTick(context, spec, actor)
+  yield* boundPhases(context, spec, { actor, wasBounded: found?.spec.budget != null })
   const verb = found === null ? 'corpus.create' : 'corpus.update'
   yield* writeAudit(context, { actor, verb, subject: `corpus ${spec.name}` }, now)
   const corpus = (yield* findCorpus(context, spec.name)) as Corpus
@@ -121,6 +123,23 @@ function* putTick(context: StoreContext, { name, cron, zone, concurrency }: Corp
   yield* putSchedule(context, spec, { mode: 'put', actor })
 }
 
+/** Its budget counts phases alone: ticks are another kind. */
+function* boundPhases(
+  context: StoreContext,
+  { name, zone, budget }: CorpusSpec,
+  { actor, wasBounded }: { readonly actor: Actor; readonly wasBounded: boolean },
+): Step<void> {
+  if (budget === null && !wasBounded) return
+  const limits =
+    budget === null
+      ? null
+      : {
+          ...(budget.phases !== undefined && { runs: budget.phases }),
+          ...(budget.tokens !== undefined && { tokens: budget.tokens }),
+        }
+  yield* boundWork(context, { name: systemName(name), kind: `corpus/${name}`, zone, limits, actor })
+}
+
 /** A tick goes before the phases that it is to judge. */
 const tickPriority = -1
 
@@ -139,6 +158,9 @@ export function* deleteCorpus(
   yield* run(markDeleted, corpus.id, now)
   for (const statement of removeRows) yield* run(statement, corpus.id)
   yield* deleteSchedule(context, systemName(name), { actor })
+  if (corpus.spec.budget !== null) {
+    yield* boundPhases(context, { ...corpus.spec, budget: null }, { actor, wasBounded: true })
+  }
   yield* writeAudit(context, { actor, verb: 'corpus.delete', subject: `corpus ${name}` }, now)
   return corpus
 }

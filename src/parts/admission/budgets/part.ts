@@ -15,6 +15,7 @@ import { reserveBudgets } from './reserve-budget.ts'
 import { settleEnds } from './settle-ends.ts'
 import { sweepReservations, sweepUsage } from './sweep-budgets.ts'
 import { usage } from './usage-field.ts'
+import { boundByPart } from './write-budget.ts'
 
 /** Budgets: what may be spent in a period. A run reserves before it starts, and settles when it ends. */
 export const budgets = {
@@ -24,6 +25,7 @@ export const budgets = {
   concerns: (lease) => lease.isBudgeted === true,
   begins,
   ended: settleEnds,
+  bounds: boundByPart,
   explainsRun: explainBudgets,
   budgetsOf: budgetsCounting,
   heldDeferrals: [budgetReason.code],

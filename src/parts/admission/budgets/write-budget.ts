@@ -1,5 +1,6 @@
 import { type SomeAmounts, stateAt, sum } from '../../../core/budget/budget.ts'
 import { writeAudit } from '../../../store/audit/write-audit.ts'
+import type { WorkBound } from '../../../store/bound-work.ts'
 import { canBeName, canonicalJson, checkActor } from '../../../store/check.ts'
 import { liftHold } from '../../../store/holds/lift-hold.ts'
 import { markReserving } from '../../../store/leases/lease-row.ts'
@@ -117,6 +118,15 @@ export function* deleteBudget(context: StoreContext, name: string, { actor, sour
   yield* run(markBudgets, context.ns, (yield* budgetsOf(context.ns)).length === 0 ? 0 : 1)
   yield* writeAudit(context, { actor, verb: 'budget.delete', subject: `budget ${name}` }, yield* clockNow())
   return budget
+}
+
+/** A budget that another part defines together with its work. */
+export function* boundByPart(context: StoreContext, { name, kind, zone, limits, actor }: WorkBound): Step<void> {
+  if (limits === null) {
+    yield* deleteBudget(context, name, { actor })
+    return
+  }
+  yield* putBudget(context, { name, scope: 'kind', subject: kind, terms: { per: 'day', zone, limits } }, { actor })
 }
 
 function* lockBudget({ ns }: StoreContext, name: string): Step<Budget | null> {

@@ -1,10 +1,11 @@
 import { commitPhase } from '../../../core/corpus/commit-phase.ts'
 import { transition } from '../../../core/corpus/phases.ts'
 import { cron } from '../../../core/cron/cron.ts'
+import { scheduleNow } from '../../../store/reads/find-schedule.ts'
 import type { Ends, RunEnd } from '../../../store/runs/end-hooks.ts'
 import type { Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
-import { type Corpus, formsOf, lockCorpusById, phaseNames, saveCorpusCounts } from '../corpus-row.ts'
+import { type Corpus, formsOf, lockCorpusById, phaseNames, saveCorpusCounts, systemName } from '../corpus-row.ts'
 import { findItem, type Item, placed, saveItems } from '../items/item-row.ts'
 import { documentText, hashOf, parsed } from '../tree/document-file.ts'
 import { lookAt, type Seen, seenInStore } from '../tree/look-item.ts'
@@ -157,7 +158,10 @@ function* goOn(context: StoreContext, corpus: Corpus, { effect, isWell }: After)
       yield* orderPhase(context, corpus, { path: item.path, mode: 'trigger', isToCompletion: true })
     }
   }
-  if (corpus.spec.drain) yield* orderNext(context, (yield* lockCorpusById(corpus.id)) ?? corpus)
+  if (!corpus.spec.drain) return
+  const { schedule } = yield* scheduleNow(context, systemName(corpus.name))
+  const isPaused = schedule === null || schedule.paused !== null || schedule.disabled !== null
+  if (!isPaused) yield* orderNext(context, (yield* lockCorpusById(corpus.id)) ?? corpus)
 }
 
 /** Another attempt of the same run follows. */

@@ -66,9 +66,9 @@ const explainedSchema = z.strictObject({
     .strictObject({
       seconds: z.number().nullable().describe('Since it was generated; null if never.'),
       depth: z.number().describe('Below the least deep item.'),
-      exponent: z.number().describe('depthWeight × emphasis.'),
-      depthFactor: z.number().describe('(depth + 1) ^ exponent.'),
-      effective: z.number().nullable().describe('seconds × depthFactor.'),
+      exponent: z.number().describe('The depth weight times the emphasis.'),
+      depthFactor: z.number().describe('The depth + 1 to the power of the exponent.'),
+      effective: z.number().nullable().describe('The seconds times the factor.'),
     })
     .describe('The arithmetic.'),
   place: count('Its place in line, from 1.').nullable(),

@@ -1,0 +1,163 @@
+import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { CorpusScene, plainly } from './scene.ts'
+
+const refusalOf = async (call: Promise<unknown>) => {
+  const error = (await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )) as { code?: string; message?: string } | null
+  return [error?.code ?? 'accepted', error?.message ?? '']
+}
+
+it('wrong input to a corpus is refused whole, with what is right', async () => {
+  const scene = await CorpusScene.open({})
+  const { corpora } = scene.belfry
+  await scene.seed('a')
+  const outside = mkdtempSync(join(tmpdir(), 'belfry-outside-'))
+  symlinkSync(outside, join(scene.root, 'link'))
+  mkdirSync(join(scene.root, 'inner'))
+  const target = { handler: 'write' }
+  const refusals: [() => Promise<unknown>, string, RegExp][] = [
+    [() => corpora.status('none'), 'not-found', /no corpus "none"/],
+    [() => corpora.item('notes', 'none'), 'not-found', /no item "none"/],
+    [() => corpora.item('notes', '../up'), 'invalid', /path/],
+    [() => corpora.item('notes', 'a\0b'), 'invalid', /path/],
+    [() => corpora.seed({ name: 'notes', path: 'link/x' }), 'accepted', /^$/],
+    [() => corpora.seed({ name: 'notes', path: 'link' }), 'invalid', /symbolic link/],
+    [() => corpora.seed({ name: 'notes', path: 'a' }), 'conflict', /revision/],
+    [() => corpora.update('notes', 'a', { emphasis: -1 }), 'invalid', /emphasis/],
+    [() => corpora.update('notes', 'a', { emphasis: Number.NaN }), 'invalid', /emphasis/],
+    [() => corpora.update('notes', 'a', { mood: 'glad' } as never), 'invalid', /mood/],
+    [() => corpora.update('notes', 'a', { steer: 'x', ifRevision: 7 }), 'conflict', /revision 0, not 7/],
+    [() => corpora.trigger({ name: 'notes', path: 'a', from: 'poet' }), 'invalid', /architect, builder, critic/],
+    [() => corpora.put({ name: 'notes', root: scene.root, target, drain: true }), 'invalid', /without a budget/],
+    [() => corpora.put({ name: 'notes', root: scene.root, target, cron: '* *' }), 'invalid', /cron/],
+    [() => corpora.put({ name: 'notes', root: outside, target }), 'conflict', /root/],
+    [() => corpora.create({ name: 'other', root: join(scene.root, 'inner'), target }), 'conflict', /notes/],
+    [() => corpora.create({ name: 'other', root: scene.root, target }), 'conflict', /notes/],
+    [() => corpora.create({ name: 'other', root: '/nowhere/at/all', target }), 'invalid', /does not exist/],
+    [() => corpora.create({ name: 'notes', target }), 'conflict', /another definition/],
+    [
+      () => corpora.put({ name: 'notes', root: scene.root, target: { corpus: { path: 'a' } } as never }),
+      'invalid',
+      /only a corpus/,
+    ],
+    [() => corpora.putItem({ name: 'notes', path: 'b', sources: {} }), 'conflict', /files below/],
+  ]
+  for (const [call, code, message] of refusals.filter(([, code]) => code !== 'accepted')) {
+    const [found, said] = await refusalOf(call())
+    expect([found, message.test(String(said)) || said]).toEqual([code, true])
+  }
+  expect((await corpora.get('notes')).cron).toBe('*/30 * * * *')
+  expect(scene.has('link/.meta')).toBe(false)
+})
+
+it('an answer that is empty, a sentinel, too large, or beyond its phase fails the phase and leaves the document', async () => {
+  const scene = await CorpusScene.open({ attempts: 100 })
+  await scene.seed('a')
+  const wrong: [unknown, string][] = [
+    ['', 'empty'],
+    ['NO_REPLY', 'NO_REPLY'],
+    [null, 'empty'],
+    [['x'], 'a list'],
+    [{ _builder: 'x', _steer: 'mine' }, '_steer'],
+    [{ _builder: 'x', extra: 1 }, 'extra'],
+    [{ text: 'x' }, 'text'],
+    ['x'.repeat(3_000_000), 'bytes'],
+  ]
+  for (const [answer, why] of wrong) {
+    scene.answer = () => answer
+    expect(await scene.play('a')).toBe('failed')
+    const document = scene.document('a')
+    expect(document).not.toHaveProperty('_builder')
+    expect(document._error).toMatchObject({ step: 'architect', code: 'FAILED', message: expect.stringContaining(why) })
+  }
+})
+
+it('triggers are answered with the first run of an item, go first in, first out, and are cleared alone', async () => {
+  const scene = await CorpusScene.open({})
+  await scene.seed('a', 'b', 'c')
+  const { corpora, queues, runs } = scene.belfry
+  await queues.pause('corpus:notes', { reason: 'to look at its line' })
+  const first = await corpora.trigger({ name: 'notes', path: 'b' })
+  const other = await corpora.trigger({ name: 'notes', path: 'a' })
+  const again = await corpora.trigger({ name: 'notes', path: 'b' })
+  expect([first.created, other.position, again]).toEqual([true, 1, { ...first, created: false, position: 0 }])
+  const { overrides, automatic, current } = await corpora.queue('notes')
+  expect([current, overrides.map(({ path }) => path), automatic.map(({ path }) => path)]).toEqual([
+    [],
+    ['b', 'a'],
+    ['a', 'b', 'c'],
+  ])
+  expect(await corpora.clear('notes')).toEqual({ cleared: 2 })
+  expect((await runs.get(first.run as string)).status).toBe('cancelled')
+  expect((await corpora.queue('notes')).overrides).toEqual([])
+  await corpora.update('notes', 'c', { disabled: true })
+  expect((await corpora.list({ corpus: 'notes', owed: true })).items?.map(({ path }) => path)).toEqual(['a', 'b'])
+  await queues.resume('corpus:notes')
+  expect(await scene.play('c')).toBe('completed')
+})
+
+it('an abort cancels the phase at work at once and parks its item until it is released', async () => {
+  const scene = await CorpusScene.open({})
+  await scene.seed('a')
+  let begun = () => undefined as void
+  const atWork = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  scene.answer = (_, { signal }) => {
+    begun()
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))))
+  }
+  const { corpora, runs } = scene.belfry
+  const { run } = await corpora.trigger({ name: 'notes', path: 'a' })
+  await atWork
+  expect(await corpora.abort({ name: 'notes' })).toEqual({
+    status: 'aborted',
+    items: [{ path: 'a', phase: 'architect', run }],
+  })
+  expect((await runs.wait(run as string)).status).toBe('cancelled')
+  expect(await scene.item('a')).toMatchObject({ status: 'parked', reason: expect.stringContaining('aborted') })
+  expect(scene.document('a')._error).toMatchObject({ code: 'ABORT' })
+  expect(await corpora.abort({ name: 'notes' })).toEqual({ status: 'idle', items: [] })
+  scene.answer = plainly
+  expect(await scene.belfry.corpora.release({ name: 'notes', all: true })).toEqual({ released: ['a'] })
+  await scene.settle()
+  expect((await scene.item('a')).status).toBe('fresh')
+})
+
+it('a corpus that drains goes on by itself until its budget is spent, and its tick says until when', async () => {
+  const scene = await CorpusScene.open({ drain: true, budget: { phases: 4 } })
+  await scene.seed('a', 'b')
+  const { corpora, runs, schedules } = scene.belfry
+  const { picked } = await corpora.tick('notes')
+  let last = picked?.run
+  while (scene.handed.length < 4) {
+    await runs.wait(last as string)
+    const { current, automatic } = await corpora.queue('notes')
+    last = current[0]?.run ?? automatic.find(({ run }) => run !== null)?.run ?? last
+  }
+  const ended = await schedules.run('corpus:notes')
+  const tick = await runs.wait(ended.id)
+  expect([tick.status, tick.end?.reason]).toEqual(['skipped', expect.stringMatching(/^budget, until \d{4}/)])
+  expect(scene.handed).toHaveLength(4)
+})
+
+it('a parent is rebuilt after its child, once, and two items that cite each other come to rest', async () => {
+  const scene = await CorpusScene.open({ propagateAfterMs: 0 })
+  await scene.seed('top', 'top/child', 'peer')
+  await scene.belfry.corpora.update('notes', 'top/child', { crossRefs: ['peer'] })
+  await scene.belfry.corpora.update('notes', 'peer', { crossRefs: ['top/child'] })
+  const firsts = await scene.settle(60)
+  expect(firsts).toBeLessThan(40)
+  scene.handed.length = 0
+  scene.write('top/child/README.md', 'changed')
+  const phases = await scene.settle(60)
+  expect(phases).toBeLessThan(40)
+  const built = scene.handed.filter(({ phase }) => phase === 'builder').map(({ item }) => item)
+  expect(built[0]).toBe('top/child')
+  expect(built).toContain('top')
+})
