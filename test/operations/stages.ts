@@ -4,11 +4,8 @@ import { keepWorktree } from '../../src/parts/agents/workspace/worktree-rows.ts'
 import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
-import { calendarStages } from './calendar-stages.ts'
-import { corpusStages } from './corpus-stages.ts'
 import { type Desk, verbsAt } from './desk.ts'
-import { groupStages } from './group-stages.ts'
-import { taskStages } from './task-stages.ts'
+import { partStages } from './part-stages.ts'
 
 type Nouns = typeof nouns
 export type VerbName = { [Noun in keyof Nouns]: `${Noun} ${keyof Nouns[Noun]['operations'] & string}` }[keyof Nouns]
@@ -375,10 +372,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'agent list': nothing,
   'agent get': nothing,
   'agent check': nothing,
-  ...taskStages,
-  ...groupStages,
-  ...calendarStages,
-  ...corpusStages,
+  ...partStages,
   'run screen': terminal,
   'run attach': terminal,
   'workspace list': worktree,
