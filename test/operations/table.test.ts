@@ -26,9 +26,10 @@ describe('the table', () => {
       expect(plural).toBe(
         ['store', 'sched', 'config', 'admission', 'inbox', 'missed', 'planner'].includes(noun)
           ? noun
-          : noun === 'corpus'
-            ? 'corpora'
-            : `${noun}s`,
+          : (new Map([
+              ['corpus', 'corpora'],
+              ['analysis', 'analyses'],
+            ]).get(noun) ?? `${noun}s`),
       )
       for (const [verb, operation] of Object.entries(verbs)) expect(operation).toMatchObject({ noun, verb })
     }
