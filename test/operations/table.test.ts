@@ -26,10 +26,9 @@ describe('the table', () => {
       expect(plural).toBe(
         ['store', 'sched', 'config', 'admission', 'inbox', 'missed', 'planner'].includes(noun)
           ? noun
-          : (new Map([
-              ['corpus', 'corpora'],
-              ['analysis', 'analyses'],
-            ]).get(noun) ?? `${noun}s`),
+          : noun === 'corpus'
+            ? 'corpora'
+            : noun.replace(/sis$/, 'se').concat('s'),
       )
       for (const [verb, operation] of Object.entries(verbs)) expect(operation).toMatchObject({ noun, verb })
     }
