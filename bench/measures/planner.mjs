@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noThenProperty: a rule is data, and its effect no function.
 import { readRules } from '../../dist/core/rule-form.js'
 import { openStore } from '../../dist/open-store.js'
 import { dueLooks } from '../../dist/parts/planner/looks/look-rows.js'
@@ -52,7 +53,6 @@ async function millisToFind(store, size) {
 
 /** How many ends of occurrences are written in a second, a hundred at a time. */
 async function endsPerSecond(store, time, hasRules) {
-  // biome-ignore lint/suspicious/noThenProperty: a rule is data, and its effect no function.
   const rules = readRules(
     [{ name: 'surge', when: { depth: { above: 200 } }, runs: 3, then: { every: '30s' } }],
     'rules',

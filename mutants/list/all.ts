@@ -15,6 +15,7 @@ import { http } from './http.ts'
 import { imports } from './imports.ts'
 import { notices } from './notices.ts'
 import { openings } from './openings.ts'
+import { planners } from './planners.ts'
 import { routines } from './routines.ts'
 import { schedules } from './schedules.ts'
 import { steering } from './steering.ts'
@@ -35,6 +36,7 @@ export const mutants: readonly Mutant[] = [
   ...work,
   ...schedules,
   ...steering,
+  ...planners,
   ...engine,
   ...databases,
   ...calendar,
