@@ -63,14 +63,6 @@ const hinted: Stage = async (desk) => {
   return {}
 }
 
-const calendars: Stage = async ({ context }) => {
-  const { calendars: verbs } = verbsAt(() => context)
-  await verbs.put('office', { zone: 'Europe/Paris', open: ['mon-fri 08:00-18:00'] })
-  await verbs.put('office', { open: ['mon-fri 09:00-18:00'], closedDates: ['12-25'] })
-  await verbs.put('night', { zone: 'Europe/Paris', open: ['mon-sun 22:00-07:00'] })
-  return {}
-}
-
 export const ready: Stage = async ({ context }) =>
   verbsAt(() => context).runs.enqueue({ target: { handler: 'report' } })
 
@@ -316,13 +308,6 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
     await verbs.stop({ reason: 'Incident 4711' })
     return {}
   },
-  'calendar put': nothing,
-  'calendar get': calendars,
-  'calendar list': calendars,
-  'calendar test': calendars,
-  'calendar delete': calendars,
-  'calendar revert': calendars,
-  'calendar apply': calendars,
   'account put': nothing,
   'account list': blockedAccount,
   'account get': blockedAccount,
@@ -338,7 +323,6 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'store doctor': history,
   'store importWorkflow': nothing,
   'store importCrontab': nothing,
-  'store importCronicorn': nothing,
   'store notify': nothing,
   'store notifyTest': async (desk) => {
     await schedules(desk)

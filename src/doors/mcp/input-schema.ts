@@ -67,13 +67,17 @@ function isSecret({ $ref, properties }: JsonSchema, { defs }: SchemaContext): bo
   return told !== undefined && 'secret' in told
 }
 
-/** `everyMs` is a second spelling of `every`. What names a secret is for admins. */
+/** `everyMs` is a second spelling of `every`. Keys that sign are for people to write. */
 function propertiesOf(properties: Properties, around: SchemaContext): Properties {
   const fields = Object.entries(properties).filter(
-    ([field, schema]) =>
-      !(field.endsWith('Ms') && field.slice(0, -2) in properties) && (around.isAdmin || !isSecret(schema, around)),
+    ([field, schema]) => !(field.endsWith('Ms') && field.slice(0, -2) in properties) && !isKeys(schema),
   )
   return Object.fromEntries(fields.map(([field, schema]) => [field, shortened(schema, around) as JsonSchema]))
+}
+
+/** The names of two secrets, of which one replaces the other. */
+function isKeys({ properties = {} }: JsonSchema): boolean {
+  return 'secret' in (properties as Properties) && 'previous' in (properties as Properties)
 }
 
 function nameIn($ref: string): string {

@@ -16,12 +16,16 @@ declare module '../../core/added.ts' {
 }
 
 export const autonomy: AddedField = {
-  input: z.enum(autonomies).describe('How far a planner may go. Default: as its group.'),
+  input: z
+    .enum(autonomies)
+    .describe('How far a planner may go: off, suggest, act. Default: that of its group, else of the planner.'),
 }
 
 export const planner: AddedField = {
   input: z
-    .strictObject({ fields: z.array(z.string().min(1).max(200)).min(1).max(50).readonly().describe('Their names.') })
-    .describe('What planners see of its answers. Default: all.'),
+    .strictObject({
+      fields: z.array(z.string().min(1).max(200)).min(1).max(50).describe('Names of the first level.').readonly(),
+    })
+    .describe('The only fields of its answers that planners see. Default: all.'),
   inWords: ({ fields }: PlannerView) => `may see ${fields.join(', ')}`,
 }
