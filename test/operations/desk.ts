@@ -18,6 +18,7 @@ import {
   fields,
   holdReasons,
   nouns,
+  operations,
   origins,
   queues,
   sections,
@@ -57,6 +58,7 @@ export class Desk {
       kinds,
       queues,
       sections,
+      operationOf: (noun, verb) => operations.find((each) => each.noun === noun && each.verb === verb),
       randomHex: (bytes) => (++this.#drawn).toString(16).padStart(2 * bytes, '0'),
     }
   }

@@ -1,3 +1,4 @@
+import { agentStages } from './agent-stages.ts'
 import { calendarStages } from './calendar-stages.ts'
 import { corpusStages } from './corpus-stages.ts'
 import { groupStages } from './group-stages.ts'
@@ -5,4 +6,11 @@ import { plannerStages } from './planner-stages.ts'
 import { taskStages } from './task-stages.ts'
 
 /** The stages of parts that have a file of their own. */
-export const partStages = { ...calendarStages, ...taskStages, ...groupStages, ...corpusStages, ...plannerStages }
+export const partStages = {
+  ...agentStages,
+  ...calendarStages,
+  ...taskStages,
+  ...groupStages,
+  ...corpusStages,
+  ...plannerStages,
+}
