@@ -163,7 +163,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'A one-shot hint that ties with its rival makes a second run right after it.',
     edits: [
       [
-        'usedUp',
+        'turn.ts usedUp',
         'fires.some(({ plannedAt }) => plannedAt >= hint.at)',
         'fires.some(({ plannedAt }) => plannedAt > hint.at)',
       ],
@@ -173,7 +173,13 @@ export const schedules: readonly Mutant[] = [
   {
     id: 'interval-hint-outlives-itself',
     hazard: 'An interval hint counts after its time is over.',
-    edits: [['intervalWish', 'if (hint.expiresAt > now)', 'if (hint.expiresAt > 0)']],
+    edits: [
+      [
+        'intervalWish',
+        "if (hint.expiresAt > now) return windowed(wish('interval-hint'",
+        "if (hint.expiresAt > 0) return windowed(wish('interval-hint'",
+      ],
+    ],
     suites: ['test/core/governor.test.ts'],
   },
   {
@@ -315,7 +321,7 @@ export const schedules: readonly Mutant[] = [
     id: 'expired-oneshot-moves-what-came',
     hazard:
       'A one-shot that expired unseen takes from the calendar an instant that came before an interval hint was given.',
-    edits: [['hintsExpired', 'stands(row, hints, at)', 'stands(row, hints, at) && at < 0']],
+    edits: [['hintsExpired', 'stands(row, hints, at)\n    ? row\n    : planned(', 'planned(']],
     suites: ['test/store/hint-expiry.test.ts'],
   },
   {

@@ -89,6 +89,12 @@ describe('an example that a reader copies runs', () => {
     expect(page).toContain(running.output())
   })
 
+  it('corpus/main.mjs runs exactly the phases that a new tree, an edited file, an edited steer and a rebuilt child owe', async () => {
+    const running = start('corpus/main.mjs', [], { cwd: folder() })
+    expect([await running.ended, running.output()]).toEqual([[0, null], expect.stringContaining('guide is fresh')])
+    expect(readFileSync(join(examples, 'corpus/README.md'), 'utf8')).toContain(running.output())
+  })
+
   it('transactions/sqlite.mjs keeps the order and its run, or neither', async () => {
     const cwd = folder()
     const running = start('transactions/sqlite.mjs', [join(cwd, 'orders.db')], { cwd })

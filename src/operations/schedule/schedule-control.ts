@@ -209,7 +209,7 @@ export const test = operation({
   ...steering,
   verb: 'test',
   errors: ['invalid', 'not-found', 'quota'],
-  says: 'Run what a schedule does once now, also while it is paused; nothing of the schedule changes.',
+  says: 'Run a schedule once now as a test, also while it is paused; nothing of it changes.',
   request: 'a test run',
   input: z.strictObject({ name: scheduleName }),
   output: z.strictObject({ id: text('The id of the run.') }),

@@ -65,10 +65,10 @@ export const list = operation({
     deleted: z.boolean().describe('List only deleted schedules. Default: false.').optional(),
     group: z.string().describe('Only of this group.').optional(),
     tag: z.string().describe('Only with this tag.').optional(),
-    failing: z.boolean().describe('Only failing ones. Default: false.').optional(),
-    hinted: z.boolean().describe('Only hinted ones. Default: false.').optional(),
-    paused: z.boolean().describe('Only paused ones. Default: false.').optional(),
-    all: z.boolean().describe('Also those paused without end. Default: false.').optional(),
+    failing: z.boolean().describe('Only failing ones.').optional(),
+    hinted: z.boolean().describe('Only hinted ones.').optional(),
+    paused: z.boolean().describe('Only paused ones.').optional(),
+    all: z.boolean().describe('Also those paused without end.').optional(),
   }),
   takes: [],
   output: z.array(scheduleSchema),
@@ -83,7 +83,7 @@ export const list = operation({
     const beside = Object.keys(onlyGiven(filter)).map((field) => {
       return { field, problem: 'is given beside `deleted`', expected: 'one of the two' }
     })
-    refuse('The list', [...found, ...(deleted ? beside : [])])
+    refuse('The list of schedules', [...found, ...(deleted ? beside : [])])
     const page = onlyGiven({ after, limit: most })
     const listed = deleted
       ? await store.look(listSchedules, { ...page, deleted })

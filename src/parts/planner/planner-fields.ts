@@ -23,7 +23,9 @@ export const autonomy: AddedField = {
 
 export const planner: AddedField = {
   input: z
-    .strictObject({ fields: z.array(z.string().min(1).max(200)).min(1).max(50).readonly() })
+    .strictObject({
+      fields: z.array(z.string().min(1).max(200)).min(1).max(50).describe('Names of the first level.').readonly(),
+    })
     .describe('The only fields of its answers that planners see. Default: all.'),
   inWords: ({ fields }: PlannerView) => `may see ${fields.join(', ')}`,
 }

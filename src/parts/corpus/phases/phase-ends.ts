@@ -6,9 +6,9 @@ import type { Ends, RunEnd } from '../../../store/runs/end-hooks.ts'
 import type { Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { type Corpus, formsOf, lockCorpusById, phaseNames, saveCorpusCounts, systemName } from '../corpus-row.ts'
-import { findItem, type Item, placed, saveItems } from '../items/item-row.ts'
+import { findItem, type Item, markReaders, placed, saveItems } from '../items/item-row.ts'
 import { documentText, hashOf, parsed } from '../tree/document-file.ts'
-import { lookAt, type Seen, seenInStore } from '../tree/look-item.ts'
+import { isNewsForReaders, lookAt, type Seen, seenInStore } from '../tree/look-item.ts'
 import { PhaseEffect } from './phase-effect.ts'
 import { orderNext, orderPhase, recordPhase, takePhaseRuns } from './phase-run.ts'
 
@@ -82,6 +82,7 @@ function* booked(booking: Booking): Step<boolean> {
   const looked = (yield* findItem(corpus.id, item.path)) as Item
   // Its inputs may have changed while the phase was at work: the next look compares them with what it consumed.
   yield* saveItems([{ before: looked, after: { ...looked, isDirty: true } }])
+  yield* tellReaders(item, looked)
   if (isWell) yield* saveCorpusCounts({ ...corpus, idle: 1 })
   return isWell
 }
@@ -122,6 +123,12 @@ function* unfinished(booking: Booking): Step<void> {
   // What a worker wrote before it was lost is found by the next look.
   const after = placed({ ...item, ...standing, state, facts, runId: null, isDirty: true }, corpus)
   yield* saveItems([{ before: item, after }])
+  yield* tellReaders(item, after)
+}
+
+/** A look compares with the row that the end of the phase has written already: that the item was owed until now is known here only. */
+function* tellReaders(before: Item, after: Item): Step<void> {
+  if (isNewsForReaders(before, after)) yield* markReaders(after.corpusId, [after])
 }
 
 /** Retries are the item's: each waits twice as long as the one before, and after the last it is parked. An abort parks at once. */

@@ -3,7 +3,7 @@ import { clockNow, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import type { KindStore } from '../../../targets/kind.ts'
 import { type Corpus, lockCorpus, phaseNames, saveCorpusCounts } from '../corpus-row.ts'
-import { findItems, type Item, placed, removeItems, saveItems } from '../items/item-row.ts'
+import { findItems, type Item, markReaders, placed, removeItems, saveItems } from '../items/item-row.ts'
 import { dirtyItems, dueItems, itemPaths } from '../items/list-items.ts'
 import { readDocument } from './document-file.ts'
 import { type Looks, lookAt, type Seen, seeItem, seenInStore } from './look-item.ts'
@@ -134,6 +134,7 @@ function* forgetItems(context: StoreContext, name: string, paths: readonly strin
   const corpus = yield* lockCorpus(context, name)
   if (corpus === null) return 0
   const items = [...(yield* findItems(corpus.id, paths)).values()].filter(({ runId }) => runId === null)
+  yield* markReaders(corpus.id, items)
   yield* removeItems(items)
   return items.length
 }
