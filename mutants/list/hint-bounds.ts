@@ -107,7 +107,7 @@ export const hintBounds: readonly Mutant[] = [
     hazard: 'A planner makes a schedule run at night, outside its window.',
     edits: [
       [
-        'windowed',
+        'wishes.ts windowed',
         'schedule.window !== undefined && !isPerson(by)',
         'schedule.window !== undefined && by === undefined',
       ],
@@ -155,7 +155,7 @@ export const hintBounds: readonly Mutant[] = [
     hazard: 'A hint that another outranks is lost instead of counting again.',
     edits: [
       [
-        'inForce',
+        'hints.ts inForce',
         'outranked.push(...own.filter((other) => other !== first))',
         'outranked.push(...own.filter(() => false))',
       ],
