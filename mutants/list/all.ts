@@ -16,6 +16,7 @@ import { http } from './http.ts'
 import { imports } from './imports.ts'
 import { notices } from './notices.ts'
 import { openings } from './openings.ts'
+import { planners } from './planners.ts'
 import { routines } from './routines.ts'
 import { schedules } from './schedules.ts'
 import { steering } from './steering.ts'
@@ -37,6 +38,7 @@ export const mutants: readonly Mutant[] = [
   ...schedules,
   ...steering,
   ...hintBounds,
+  ...planners,
   ...engine,
   ...databases,
   ...calendar,

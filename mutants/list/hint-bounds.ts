@@ -155,7 +155,7 @@ export const hintBounds: readonly Mutant[] = [
     hazard: 'A hint that another outranks is lost instead of counting again.',
     edits: [
       [
-        'hints.ts inForce',
+        'schedule/hints.ts inForce',
         'outranked.push(...own.filter((other) => other !== first))',
         'outranked.push(...own.filter(() => false))',
       ],

@@ -74,6 +74,8 @@ function timesOf({ id }: Fault, { kills, pauses, others, accounts, stops }: Opti
   if (id === 'F33') return stops
   // Two minutes.
   if (id === 'F32') return Math.min(others * 3, 100)
+  // A point of a phase each: all of them in the full form.
+  if (id === 'F34') return Math.min(others * 5, 200)
   return id === 'F11' ? pauses : others
 }
 

@@ -43,7 +43,7 @@ export class WorkerProcess {
   isExpectedToEnd = false
 
   constructor() {
-    this.child = fork(programPath(), { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    this.child = fork(programPath('worker.mjs'), { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     this.exited = once(this.child, 'exit').then(([code, signal]) => {
       this.isOver = true
       return (code ?? signal) as number | NodeJS.Signals
@@ -108,8 +108,8 @@ export class WorkerProcess {
 }
 
 /** The worker is plain JavaScript over the built library, wherever the harness itself was compiled to. */
-function programPath(): string {
-  const file = join('test', 'faults', 'worker.mjs')
+export function programPath(name: string): string {
+  const file = join('test', 'faults', name)
   for (let folder = dirname(fileURLToPath(import.meta.url)); folder !== dirname(folder); folder = dirname(folder)) {
     if (existsSync(join(folder, 'package.json')) && existsSync(join(folder, file))) return join(folder, file)
   }

@@ -9,6 +9,7 @@ import { freeze } from './freeze.ts'
 import { fullDisk } from './full-disk.ts'
 import { kill, killElsewhere } from './kill.ts'
 import { pause } from './pause.ts'
+import { phases } from './phases.ts'
 import { stops } from './stops.ts'
 import { storm } from './storm.ts'
 import { manyTasks } from './tasks.ts'
@@ -30,5 +31,6 @@ export const faults: readonly Fault[] = [
   oneBudget({ workers: 16, perKill: 2_500 }),
   manyTasks,
   stops,
+  phases,
   storm,
 ]

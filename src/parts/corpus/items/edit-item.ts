@@ -8,6 +8,7 @@ import { type Corpus, lockCorpus, saveCorpusCounts } from '../corpus-row.ts'
 import { firstDocument, forgetGone, noteGone, plant, type Seedling } from '../tree/auto-seed.ts'
 import {
   confined,
+  discardLeftovers,
   documentText,
   hashOf,
   metaFolderOf,
@@ -50,7 +51,11 @@ export function* editItem(context: StoreContext, name: string, path: string, edi
   let stat = ''
   if (root !== null) {
     confined(root, path)
-    stat = renameIntoPlace(root, path, writeBeside(root, path, text, `edit.${process.pid}`))
+    const mark = `edit.${process.pid}`
+    // A worker that was frozen between the check of its fence and its rename may wake after its transaction was given up: without
+    // its file it cannot rename over this edit. One that is well writes the file again.
+    discardLeftovers(root, path, mark)
+    stat = renameIntoPlace(root, path, writeBeside(root, path, text, mark))
   }
   const seen = seenAs(item, { document, text, stat, isStored: root === null })
   if (root === null) yield* saveItems([{ before: item, after: { ...item, document: text } }])

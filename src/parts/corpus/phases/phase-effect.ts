@@ -8,6 +8,7 @@ import {
 import type { PhaseForm } from '../../../core/corpus/derive-phases.ts'
 import type { Inputs } from '../../../core/corpus/invalidate.ts'
 import type { AnyPhaseState } from '../../../core/corpus/phases.ts'
+import { BelfryError } from '../../../core/error.ts'
 import { isRecord } from '../../../core/json/record.ts'
 import { reasonText } from '../../../core/reason-text.ts'
 import type { LastEffect } from '../../../core/run/last-effect.ts'
@@ -101,6 +102,7 @@ export class PhaseEffect implements LastEffect {
       this.placed = this.#place(root, begun, this.end)
       return outcome
     } catch (error) {
+      if (error instanceof BelfryError) throw error
       const reason = `the document could not be written: ${reasonText((error as Error).message)}`
       this.end = { kind: 'failed', code: 'FAILED', message: reason }
       return { kind: 'failed', reason }
@@ -125,7 +127,7 @@ export class PhaseEffect implements LastEffect {
       isAsPrepared && existsSync(prepared.temporary)
         ? prepared.temporary
         : writeBeside(root, path, made.text, this.#mark)
-    const stat = renameIntoPlace(root, path, temporary)
+    const stat = renamed(root, path, temporary)
     this.#keepCopies(root, begun, end, made.committed)
     return { ...made, stat }
   }
@@ -157,5 +159,18 @@ export class PhaseEffect implements LastEffect {
     } catch {
       // A full disk: the next cycle keeps a copy again.
     }
+  }
+}
+
+/**
+ * Another hand that wrote the document meanwhile has removed the file: this transaction was given up while the process was
+ * frozen. The step is repeated, and checks the fence again.
+ */
+function renamed(root: string, path: string, temporary: string): string {
+  try {
+    return renameIntoPlace(root, path, temporary)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new BelfryError('unavailable', `The document of ${path} was written by another hand meanwhile.`)
   }
 }

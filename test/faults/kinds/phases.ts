@@ -1,0 +1,36 @@
+import { always, comeToRest, type Fault } from '../fault.ts'
+import { PhaseKills } from '../phase-kills.ts'
+
+/** Every so many kills a worker is stopped past its lease, just before or just after its fence is checked. */
+const pauseEvery = 20
+
+/** Workers of a corpus, each killed at another point of a phase, between two calls of the disk or of the database. */
+export const phases: Fault = {
+  id: 'F34',
+  title: 'a phase of a corpus, kill -9 at its points',
+  on: ['sqlite', 'postgres'],
+  timesPerRound: 200,
+  hasSchedules: false,
+  arrange: () => Promise.resolve(),
+  async inject(world, times) {
+    const { store, schema, folder } = world.house
+    const kills = await PhaseKills.open({ store, folder, ...(world.place.kind === 'postgres' && { schema }) })
+    try {
+      const { points, troubles } = await kills.strike()
+      world.troubles.push(...troubles)
+      for (let time = 0; time < times; time++) {
+        const point = 1 + Math.floor((time * (points ?? 1)) / times)
+        const struck =
+          time % pauseEvery === pauseEvery - 1
+            ? await kills.pause(world.random.pick(['fsyncSync', 'renameSync']))
+            : await kills.strike({ point })
+        world.troubles.push(...struck.troubles)
+      }
+      return times
+    } finally {
+      await kills.close()
+    }
+  },
+  settle: comeToRest,
+  expect: always,
+}
