@@ -10,6 +10,7 @@ import { engine } from './engine.ts'
 import { fences } from './fences.ts'
 import { files } from './files.ts'
 import { guards } from './guards.ts'
+import { hintBounds } from './hint-bounds.ts'
 import { holds } from './holds.ts'
 import { http } from './http.ts'
 import { imports } from './imports.ts'
@@ -37,6 +38,7 @@ export const mutants: readonly Mutant[] = [
   ...schedules,
   ...steering,
   ...planners,
+  ...hintBounds,
   ...engine,
   ...databases,
   ...calendar,

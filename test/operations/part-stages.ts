@@ -5,4 +5,4 @@ import { plannerStages } from './planner-stages.ts'
 import { taskStages } from './task-stages.ts'
 
 /** The stages of parts that have a file of their own. */
-export const partStages = { ...taskStages, ...groupStages, ...calendarStages, ...corpusStages, ...plannerStages }
+export const partStages = { ...calendarStages, ...taskStages, ...groupStages, ...corpusStages, ...plannerStages }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import { listHints, listLedger, listSchedules, scheduleVersions } from '../../store/reads/find-schedule.ts'
+import { listLedger, listSchedules, scheduleVersions } from '../../store/reads/find-schedule.ts'
+import { hintsWithOutcomes } from '../../store/reads/hint-outcomes.ts'
 import { schedulesWhere } from '../../store/reads/schedules-where.ts'
 import { clockNow } from '../../store/statement.ts'
 import type { LedgerView } from '../../store/views.ts'
@@ -139,7 +140,7 @@ export const history = operation({
 export const hints = operation({
   ...looking,
   verb: 'hints',
-  says: 'List the hints of a schedule, newest first.',
+  says: 'List the hints of a schedule, newest first: who gave each, why, what it changed and what came of it.',
   request: 'a request for hints',
   input: z.strictObject({ name: nameOrId }),
   output: z.array(hintSchema),
@@ -147,7 +148,7 @@ export const hints = operation({
   examples: [{ name: 'nightly' }],
   async run(context, { name }) {
     await presentSchedule(context, name)
-    return context.store.look(listHints, name)
+    return context.store.look(hintsWithOutcomes, name)
   },
 })
 
