@@ -35,6 +35,7 @@ const measures = [
   'lists',
   'holds',
   'admission',
+  'planner',
   'switches',
   'inbox',
   'agents',

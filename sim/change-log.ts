@@ -56,6 +56,7 @@ export interface Rows {
     readonly paused_until: number | null
     readonly held_by: number | null
     readonly hints: string
+    readonly steering: string | null
     readonly failure_count: number
     readonly runs_count: number
     readonly last_planned_at: number | null
@@ -150,6 +151,7 @@ const watched: { readonly [Name in Table]: readonly (keyof Rows[Name])[] } = {
     'paused_until',
     'held_by',
     'hints',
+    'steering',
     'failure_count',
     'runs_count',
     'last_planned_at',

@@ -40,6 +40,7 @@ export const partCommands: readonly LocalCommand[] = each.flatMap((part) => part
 export const partUps: readonly NonNullable<CliPart['up']>[] = each.flatMap((part) => part.up ?? [])
 export const partModels: readonly NonNullable<CliPart['mcp']>[] = each.flatMap((part) => part.mcp ?? [])
 export const partTrusts: readonly NonNullable<CliPart['trusts']>[] = each.flatMap((part) => part.trusts ?? [])
+export const partServers: readonly NonNullable<CliPart['serves']>[] = each.flatMap((part) => part.serves ?? [])
 export const signedPaths: readonly string[] = each.flatMap((part) => part.signedPaths ?? [])
 
 /** What parts know of tokens that they have made. */

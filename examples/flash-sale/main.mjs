@@ -1,8 +1,12 @@
+// biome-ignore-all lint/suspicious/noThenProperty: a rule says in `then` what it does.
 // Forty simulated minutes of a flash sale: ten endpoints in four tiers, a surge and its recovery, watched in several ways.
 //
-//   node main.mjs            compares fixed intervals with rules
+//   node main.mjs            compares fixed intervals with rules and with a scripted model
 //
 // Nothing waits: the clock of belfry/testing goes from one instant to the next. The endpoints are handlers of this program.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Belfry } from 'belfry'
 import { drain, TestClock } from 'belfry/testing'
 
@@ -49,11 +53,23 @@ const following = [
 const waiting = [{ name: 'sale', sibling: 'queue', when: { load: { above: 200 } }, then: { pause: '5m' } }]
 const rulesOf = (tier, name) => (name === 'queue' ? watching : tier === 'comfort' ? waiting : following)
 
+/** What a model would do that has just read this load. There is no model: the provider `scripted` plays the steps in a file. */
+function stepsAt(load) {
+  const hint = (intervalMs, reason) => ({ tool: 'propose_interval', args: { intervalMs, ttlMinutes: 10, reason } })
+  const calm = { tool: 'clear_hints', args: { reason: 'The load is low.' } }
+  const act = load > 200 ? hint(30_000, 'The load is above 200.') : load > 50 ? hint(60_000, 'The load rises.') : calm
+  const submit = { tool: 'submit_analysis', args: { reasoning: `The load is ${load}.`, next_analysis_in_ms: 300_000 } }
+  return [{ calls: [{ tool: 'get_latest_response' }] }, { calls: [act] }, { calls: [submit] }]
+}
+const folder = mkdtempSync(join(tmpdir(), 'flash-sale-'))
+const script = join(folder, 'script.json')
+
 /** The ways to watch: what each adds to a schedule. */
 const ways = {
   'every 5 min': () => ({ every: '5m' }),
   'every 30 s': () => ({ every: '30s' }),
   rules: (tier, name) => ({ every: '5m', rules: rulesOf(tier, name) }),
+  'scripted model': (tier) => ({ every: '5m', autonomy: tier === 'comfort' ? 'off' : 'act' }),
 }
 
 async function sale(way) {
@@ -63,13 +79,17 @@ async function sale(way) {
   const starts = new Map()
   try {
     await belfry.queues.set('default', { maxConcurrent: 20 })
+    writeFileSync(script, JSON.stringify(stepsAt(loadAt(0))))
+    if (way === ways['scripted model']) await belfry.planner.set({ provider: 'scripted', model: 'scripted', script })
     await belfry.groups.create('sale', { description: 'Flash sales: protect the database first.' })
     for (const { tier, name } of inOrder) {
       starts.set(name, [])
       belfry.handle(name, () => {
         const ms = clock.now() - beganAt
         starts.get(name).push(ms)
-        return { load: loadAt(ms) }
+        const load = loadAt(ms)
+        if (name === 'queue') writeFileSync(script, JSON.stringify(stepsAt(load)))
+        return { load }
       })
       const spec = { ...bounds, target: { handler: name }, startNow: true, group: 'sale', tags: [tier] }
       await belfry.schedules.put({ name, ...spec, ...way(tier, name) })
@@ -103,6 +123,7 @@ function told(way, starts) {
 
 const rows = []
 for (const [name, way] of Object.entries(ways)) rows.push(told(name, await sale(way)))
+rmSync(folder, { recursive: true })
 const columns = Object.keys(rows[0])
 const width = (column) => Math.max(column.length, ...rows.map((row) => String(row[column]).length))
 const line = (cells) =>

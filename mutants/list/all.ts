@@ -10,11 +10,13 @@ import { engine } from './engine.ts'
 import { fences } from './fences.ts'
 import { files } from './files.ts'
 import { guards } from './guards.ts'
+import { hintBounds } from './hint-bounds.ts'
 import { holds } from './holds.ts'
 import { http } from './http.ts'
 import { imports } from './imports.ts'
 import { notices } from './notices.ts'
 import { openings } from './openings.ts'
+import { planners } from './planners.ts'
 import { routines } from './routines.ts'
 import { schedules } from './schedules.ts'
 import { steering } from './steering.ts'
@@ -35,6 +37,8 @@ export const mutants: readonly Mutant[] = [
   ...work,
   ...schedules,
   ...steering,
+  ...hintBounds,
+  ...planners,
   ...engine,
   ...databases,
   ...calendar,

@@ -31,7 +31,7 @@ export const routines: readonly Mutant[] = [
   {
     id: 'disabled-routine-fires',
     hazard: 'A routine that somebody has disabled goes on making runs.',
-    edits: [['decided', 'if (routine.disabled !== null) return', 'if (routine.name === null) return']],
+    edits: [['fire-routine.ts decided', 'if (routine.disabled !== null) return', 'if (routine.name === null) return']],
     suites: [store, hooks],
   },
   {
@@ -51,7 +51,7 @@ export const routines: readonly Mutant[] = [
   {
     id: 'null-matches-what-is-missing',
     hazard: 'A rule that wants null takes events that say nothing at all there.',
-    edits: [['foundAt', "return 'value' in found ? found : null", "return 'value' in found ? found : { value: null }"]],
+    edits: [['matcher.ts valueAt', "'value' in found ? found : null", "'value' in found ? found : { value: null }"]],
     suites: [matcher],
   },
   {

@@ -155,7 +155,7 @@ export const schedules: readonly Mutant[] = [
   {
     id: 'oneshot-hint-not-used-up',
     hazard: 'A one-shot hint fires again and again.',
-    edits: [['withDue', "isUsedUp(deciding) ? ['oneshot'] : []", 'isUsedUp(deciding) ? [] : []']],
+    edits: [['withDue', 'const consumed = usedUp(deciding)', 'const consumed = usedUp(deciding).slice(0, 0)']],
     suites: ['test/store/schedule-hint.test.ts'],
   },
   {
@@ -163,9 +163,9 @@ export const schedules: readonly Mutant[] = [
     hazard: 'A one-shot hint that ties with its rival makes a second run right after it.',
     edits: [
       [
-        'isUsedUp',
-        'fires.some(({ plannedAt }) => plannedAt >= oneshot.at)',
-        'fires.some(({ plannedAt }) => plannedAt > oneshot.at)',
+        'turn.ts usedUp',
+        'fires.some(({ plannedAt }) => plannedAt >= hint.at)',
+        'fires.some(({ plannedAt }) => plannedAt > hint.at)',
       ],
     ],
     suites: ['test/store/schedule-hint.test.ts'],
@@ -176,8 +176,8 @@ export const schedules: readonly Mutant[] = [
     edits: [
       [
         'intervalWish',
-        "if (hint.expiresAt > now) return wish('interval-hint'",
-        "if (hint.expiresAt > 0) return wish('interval-hint'",
+        "if (hint.expiresAt > now) return windowed(wish('interval-hint'",
+        "if (hint.expiresAt > 0) return windowed(wish('interval-hint'",
       ],
     ],
     suites: ['test/core/governor.test.ts'],
@@ -246,7 +246,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'An occurrence that overlap forbids vanishes without an end in the ledger.',
     edits: [
       [
-        'decide',
+        'turn.ts decide',
         "else skip(deciding, alone, 'overlap', nameOf(decision.because))",
         'else deciding.lastPlannedAt = plannedAt',
       ],
@@ -321,7 +321,7 @@ export const schedules: readonly Mutant[] = [
     id: 'expired-oneshot-moves-what-came',
     hazard:
       'A one-shot that expired unseen takes from the calendar an instant that came before an interval hint was given.',
-    edits: [['hintsExpired', 'stands(row, expired, at) ? row : planned', 'planned']],
+    edits: [['hintsExpired', 'stands(row, hints, at)\n    ? row\n    : planned(', 'planned(']],
     suites: ['test/store/hint-expiry.test.ts'],
   },
   {

@@ -124,8 +124,8 @@ export const targets: readonly Mutant[] = [
       ],
       [
         'Call.#answered',
-        'await exchange(request, connections, stop.signal)',
-        'await exchange(request, this.#redirects.length === 0 ? connections : this.#context.open, stop.signal)',
+        'await exchange(sent, connections, {',
+        'await exchange(sent, this.#redirects.length === 0 ? connections : this.#context.open, {',
       ],
     ],
     suites: ['test/targets/http/guard.test.ts'],
@@ -133,7 +133,7 @@ export const targets: readonly Mutant[] = [
   {
     id: 'response-without-cap',
     hazard: 'A server that answers without an end fills the memory.',
-    edits: [['exchange.ts bodyBytesMax', 'bodyBytesMax = 100 * 1024', 'bodyBytesMax = 100 * 1024 * 1024']],
+    edits: [['keepBytesRange', 'default: 100 * 1_024', 'default: 100 * 1_024 * 1_024']],
     suites: ['test/targets/http/flood.test.ts'],
   },
 ]

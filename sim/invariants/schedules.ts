@@ -1,4 +1,5 @@
-import type { Hints } from '../../src/core/schedule/governor.ts'
+import type { Hints, RankedHint } from '../../src/core/schedule/governor.ts'
+import { everyHint, lastInterval } from '../../src/core/schedule/hints.ts'
 import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import type { Change, Rows } from '../change-log.ts'
 import { demand } from './breach.ts'
@@ -7,6 +8,7 @@ import { nominalOf, spreadMsMax } from './nominal.ts'
 import type { Occurrences } from './occurrences.ts'
 import { isLive, type RunRecord } from './run-record.ts'
 import type { Runs } from './runs.ts'
+import { demandSteering } from './steering.ts'
 
 export interface ScheduleRecord {
   row: Rows['schedule']
@@ -81,7 +83,8 @@ export class Schedules {
     known.row = after
     const hints = JSON.parse(after.hints) as Hints
     const hintsBefore = JSON.parse(before?.hints ?? '{}') as Hints
-    this.#overridden(known, hintsBefore.interval, hints.interval, deed)
+    this.#overridden(known, hintsBefore, hints, deed)
+    demandSteering({ before, after, spec: known.spec, deed })
     if (after.spec !== before?.spec) this.#edited(known, after, deed)
     this.#demandHintUsed(known, hintsBefore, hints, deed)
     if (hints.oneshot !== undefined) this.#occurrences.putBetween(id)
@@ -102,7 +105,9 @@ export class Schedules {
     const ended = changes.flatMap((change) => {
       return change.table === 'ledger' && change.after?.schedule_id === row.id ? [change.after] : []
     })
-    const isGone = after.oneshot === undefined
+    const isSame = (hint: RankedHint) =>
+      hint.kind === 'oneshot' && hint.expiresAt === oneshot.expiresAt && hint.at === oneshot.at
+    const isGone = !everyHint(after).some(isSame)
     const told = () => ({ schedule: row, oneshot, ended, now })
     const isUsed = ended.some(({ to_at: to }) => to >= oneshot.at)
     demand(!isGone || isUsed || oneshot.expiresAt <= now, 'a one-shot hint is used up by what it asked for', told)
@@ -113,10 +118,11 @@ export class Schedules {
   }
 
   /** While an interval hint counts nothing nominal occurs; from its expiry on, that instant included, all of it does again. */
-  #overridden({ row, spec }: ScheduleRecord, before: Hints['interval'], after: Hints['interval'], { now }: Deed): void {
-    if (before?.expiresAt === after?.expiresAt) return
-    if (before !== undefined) this.#occurrences.freed(row, spec, Math.min(now, before.expiresAt - 1))
-    if (after !== undefined) this.#occurrences.overridden(row.id, now)
+  #overridden({ row, spec }: ScheduleRecord, before: Hints, after: Hints, { now }: Deed): void {
+    if (before.interval?.expiresAt === after.interval?.expiresAt) return
+    const last = lastInterval(before)
+    if (last !== undefined) this.#occurrences.freed(row, spec, Math.min(now, last.expiresAt - 1))
+    if (after.interval !== undefined) this.#occurrences.overridden(row.id, now)
   }
 
   #edited(known: ScheduleRecord, row: Rows['schedule'], { now }: Deed): void {

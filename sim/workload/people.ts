@@ -14,7 +14,6 @@ import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
 import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
-import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'
 import { Breach } from '../invariants/breach.ts'
 import type { World } from '../world.ts'
 import { actOnAccount } from './accounts.ts'
@@ -23,6 +22,7 @@ import { drawHold, stopped } from './holds.ts'
 import { drawQueueChange, queueNames } from './queues.ts'
 import { enqueueSome, type Keys } from './runs.ts'
 import { drawBackfill, drawHint, drawSpec, scheduleNames, schedulesThere } from './schedules.ts'
+import { authorBy, steerByClear, steerByHint, steerByPause } from './steering.ts'
 
 const actor = { name: 'somebody', door: 'simulation' }
 
@@ -116,10 +116,7 @@ export class People {
       case 'pause':
         return this.#insisting((again) => again.do(pauseSchedule, schedule, { reason: 'for a test', actor }))
       case 'pause for a while':
-        return store.do(pauseSchedule, schedule, {
-          until: clock.now() + random.between(10, 20_000),
-          reason: 'for a while',
-        })
+        return this.#pause(schedule)
       case 'resume':
         return this.#insisting((again) => again.do(resumeSchedule, schedule, { actor }))
       case 'delete':
@@ -127,7 +124,7 @@ export class People {
       case 'hint':
         return this.#hint()
       case 'clear hints':
-        return store.do(clearHints, schedule, ['interval', 'oneshot'])
+        return store.do(steerByClear, schedule, authorBy(clock.now()))
       case 'run now':
         return store.do(runNow, schedule, { force: random.chance(0.3) })
       case 'backfill':
@@ -161,7 +158,14 @@ export class People {
     const there = schedulesThere(this.#world)
     if (there.length === 0) return undefined
     const { name } = this.#world.random.pick(there).spec
-    return this.#world.people.store.do(setHint, name, drawHint(this.#world, name))
+    const hint = drawHint(this.#world, name)
+    return this.#world.people.store.do(steerByHint, name, hint, authorBy(hint.expiresAt ?? 0))
+  }
+
+  async #pause(schedule: string): Promise<unknown> {
+    const { random, people, clock } = this.#world
+    const until = clock.now() + random.between(10, 20_000)
+    return people.store.do(steerByPause, schedule, until, authorBy(until))
   }
 
   /** Some run of the newest, or of those that stand so. */

@@ -11,6 +11,7 @@ import {
   whatIs,
 } from './json/matcher.ts'
 import { isRecord } from './json/record.ts'
+import { steeredEveryMsMin, steeredTtlMsMax, ttlMsMin } from './schedule/hint-bounds.ts'
 
 /** A number, or where one stands in the answer. */
 export type Threshold = number | { readonly field: string }
@@ -41,10 +42,9 @@ export interface Rule {
 export const rulesMax = 20
 export const runsMax = 10
 const namePattern = /^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,39}$/u
-const ttlMsMin = 60_000
-/** What any author but a person may ask for; see `hint-bounds.ts`. */
-export const ttlMsMax = 86_400_000
-const everyMsMin = 1_000
+/** What any author but a person may ask for. A rule beyond it would be clamped at every run; the person who writes it hears so at once. */
+export const ttlMsMax = steeredTtlMsMax
+const pauseMsMin = 1_000
 
 /** The facts of an end that a rule can name beside the fields of the answer. */
 export const endFacts = ['$status', '$failures', '$durationMs'] as const
@@ -175,9 +175,9 @@ function readThen(given: unknown, at: string, problems: Problems): RuleThen {
   }
   return Object.fromEntries(
     Object.entries({
-      everyMs: duration('every', everyMsMin, ttlMsMax),
+      everyMs: duration('every', steeredEveryMsMin, ttlMsMax),
       at: instant,
-      pauseMs: duration('pause', everyMsMin, ttlMsMax),
+      pauseMs: duration('pause', pauseMsMin, ttlMsMax),
       clear,
       ttlMs: ttlField,
     }).filter(([, value]) => value !== undefined),

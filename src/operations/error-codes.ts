@@ -38,7 +38,7 @@ export const errorCodes: { readonly [Code in ErrorCode]: CodeEntry } = {
 /** Errors of every verb: the store may be away, and the result of a write may be unknown. */
 export const errorsOfAll = ['unavailable', 'commit-unknown', 'failure'] as const satisfies readonly ErrorCode[]
 
-/** Errors of doors before any verb is called. */
+/** Errors of doors before any verb is called, and of verbs that know the caller: ranks and bounds. */
 export const errorsOfDoors = ['not-allowed', 'unauthenticated', 'too-many'] as const satisfies readonly ErrorCode[]
 
 export type VerbErrorCode = Exclude<ErrorCode, (typeof errorsOfAll)[number] | (typeof errorsOfDoors)[number]>

@@ -58,6 +58,7 @@ export const features: Readonly<Record<Feature, FeatureEntry>> = known
 const kept: Readonly<Record<string, string>> = {
   holds: 'it keeps work from starting',
   admission: 'it keeps work from starting',
+  groups: 'the bounds of a group hold for its schedules in every process',
   notices: 'a worker without it would send notifications as plain runs',
   handler: 'programs register handlers themselves',
 }

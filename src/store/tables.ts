@@ -70,7 +70,7 @@ export const tables = {
     kind: word<HintKind>(),
     ...all(text, 'reason', 'author'),
     by: named('author_kind', word<AuthorKind>()),
-    endedAt: nullable(big),
+    ...all(nullable(big), 'endedAt', 'wasNextAt', 'nextAt'),
     endedBy: word<EndedHint['by'] | null>(),
   }),
   hold: new Table('hold', {

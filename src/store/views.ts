@@ -9,6 +9,7 @@ import type { AuthorKind } from '../core/schedule/hint-author.ts'
 import type { EndedHint, HintKind } from '../core/schedule/hints.ts'
 import type { ScheduleState } from '../core/schedule/state.ts'
 import type { RankedPause } from '../core/schedule/steering.ts'
+import type { HintOutcome } from '../core/timing/hint-outcome.ts'
 import type { RunSource } from './port.ts'
 
 /** A run in a list: its definition, its state, and how it ended. */
@@ -131,7 +132,15 @@ export interface HintView {
   /** The kind of its author. */
   readonly by: AuthorKind
   readonly createdAt: number
+  /** The next instant of the schedule before it was given, and after; `null` where there was none, or it waited for an end. */
+  readonly wasNextAt: number | null
+  readonly nextAt: number | null
   readonly ended: Pick<EndedHint, 'at' | 'by'> | null
+}
+
+/** A hint with what came of it, once it has ended. */
+export interface HintWithOutcome extends HintView {
+  readonly outcome: HintOutcome | null
 }
 
 /** How one nominal occurrence ended, or many in a row that ended for one reason without a run. */

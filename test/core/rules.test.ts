@@ -210,6 +210,7 @@ describe('a rule is refused', () => {
     [[{ ...good, then: {} }], 'rules[0] (r).then', /has no effect/],
     [[{ ...good, then: { every: '30s', at: 'now' } }], 'rules[0] (r).then', /has every and at/],
     [[{ ...good, then: { every: '30' } }], 'rules[0] (r).then.every', /is "30"/],
+    [[{ ...good, then: { every: '9s' } }], 'rules[0] (r).then.every', /is "9s"/],
     [[{ ...good, then: { every: '30s', everyMs: 30_000 } }], 'rules[0] (r).then.every', /beside `everyMs`/],
     [[{ ...good, then: { every: '30s', ttl: '5s' } }], 'rules[0] (r).then.ttl', /is "5s"/],
     [[{ ...good, then: { pause: '31d' } }], 'rules[0] (r).then.pause', /is "31d"/],

@@ -75,10 +75,16 @@ function isRead([noun, verb = '']: readonly string[]): boolean {
   )
 }
 
+/** The id of an item is drawn, and what a stage of a tick took differs each time. */
+function withoutDrawn(answer: unknown): unknown {
+  return JSON.parse(JSON.stringify(answer ?? null, (key, value) => (key === '_id' || key === 'ms' ? null : value)))
+}
+
 /** What the doctor looks at differs with the database; what it finds must not. Workers are other processes each time. */
 function about([noun]: readonly string[], answer: unknown): unknown {
   if (noun === 'worker' && Array.isArray(answer))
     return (answer as { can: unknown; isLive: boolean }[]).map(({ can, isLive }) => ({ can, isLive }))
+  if (noun === 'corpus') return withoutDrawn(answer)
   if (noun !== 'doctor') return answer
   const { ok, checks } = answer as { ok: boolean; checks: { check: string; state: string; findings: unknown[] }[] }
   return { ok, checks: checks.map(({ check, state, findings }) => ({ check, state, findings })) }

@@ -156,7 +156,7 @@ describe('a schedule is answered as its schema says', () => {
     await desk.store.fireDue({ limit: 10 })
     await schedules.delete('gone')
     const [gone] = await schedules.list({ deleted: true })
-    const shown = [...(await schedules.list()), await schedules.get(gone?.id ?? '')]
+    const shown = [...(await schedules.list({ all: true })), await schedules.get(gone?.id ?? '')]
     expect(shown.find(({ name }) => name === 'waits')?.waitsFor).not.toBeNull()
     expect(shown.find(({ name }) => name === 'paused')).toMatchObject({ paused: { until: expect.any(Number) } })
     expect(shown.find(({ name }) => name === 'disabled')).toMatchObject({ disabled: { at: expect.any(Number) } })

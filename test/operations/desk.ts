@@ -4,7 +4,7 @@ import { Events } from '../../src/engine/events.ts'
 import { kinds } from '../../src/kinds.ts'
 import { openStore } from '../../src/open-store.ts'
 import { bind } from '../../src/operations/bind.ts'
-import { errorsOfAll } from '../../src/operations/error-codes.ts'
+import { errorsOfAll, errorsOfDoors } from '../../src/operations/error-codes.ts'
 import type { Problem } from '../../src/operations/input/refuse-input.ts'
 import type { AnyOperation } from '../../src/operations/operation.ts'
 import type { OperationContext } from '../../src/operations/operation-context.ts'
@@ -18,6 +18,7 @@ import {
   fields,
   holdReasons,
   nouns,
+  operations,
   origins,
   queues,
   sections,
@@ -57,6 +58,7 @@ export class Desk {
       kinds,
       queues,
       sections,
+      operationOf: (noun, verb) => operations.find((each) => each.noun === noun && each.verb === verb),
       randomHex: (bytes) => (++this.#drawn).toString(16).padStart(2 * bytes, '0'),
     }
   }
@@ -108,7 +110,7 @@ export function keptTo(operation: AnyOperation): AnyOperation {
     async call(...args) {
       const answer = await operation.call(...args).catch((error: unknown) => {
         if (error instanceof BelfryError) {
-          const declared: readonly ErrorCode[] = [...errors, ...errorsOfAll]
+          const declared: readonly ErrorCode[] = [...errors, ...errorsOfAll, ...errorsOfDoors]
           expect(declared, `${noun}.${verb} says nothing of: ${error.message}`).toContain(error.code)
         }
         throw error

@@ -59,7 +59,8 @@ it('every part can be left out or says why it stays', () => {
   const staying = (parts as readonly Part[])
     .filter((part) => !optional.some(([, rooms]) => rooms.includes(part)))
     .map(({ name }) => name)
-  for (const name of ['holds', 'notices', 'admission']) expect(() => chooseFeatures(`-${name}`)).toThrow(/which stays/)
+  for (const name of ['holds', 'notices', 'admission', 'groups'])
+    expect(() => chooseFeatures(`-${name}`)).toThrow(/which stays/)
   expect(staying).toEqual(
     expect.arrayContaining([
       'holds',
@@ -71,9 +72,10 @@ it('every part can be left out or says why it stays', () => {
       'guards',
       'measures',
       'settings',
+      'groups',
     ]),
   )
-  expect(staying).toHaveLength(9)
+  expect(staying).toHaveLength(10)
 })
 
 it('the library refuses the verbs of what is left out', async () => {

@@ -1,6 +1,8 @@
 import { verbsAt } from './desk.ts'
 import type { Stage } from './stages.ts'
 
+const nothing: Stage = async () => ({})
+
 const empty: Stage = async ({ context }) => {
   await verbsAt(() => context).groups.create('checkout', { description: 'Flash sales.' })
   return {}
@@ -12,9 +14,10 @@ const grouped: Stage = async (desk) => {
   return {}
 }
 
-/** The stages of groups. */
+/** The stages of groups, and of imports that make them. */
 export const groupStages = {
-  'group create': async () => ({}),
+  'group create': nothing,
+  'store importCronicorn': nothing,
   'group update': grouped,
   'group get': grouped,
   'group list': grouped,

@@ -1,13 +1,8 @@
-import { hostname } from 'node:os'
-import { keepAttempt } from '../../src/parts/agents/attempt-rows.ts'
-import { keepWorktree } from '../../src/parts/agents/workspace/worktree-rows.ts'
 import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
-import { corpusStages } from './corpus-stages.ts'
 import { type Desk, verbsAt } from './desk.ts'
-import { groupStages } from './group-stages.ts'
-import { taskStages } from './task-stages.ts'
+import { partStages } from './part-stages.ts'
 
 type Nouns = typeof nouns
 export type VerbName = { [Noun in keyof Nouns]: `${Noun} ${keyof Nouns[Noun]['operations'] & string}` }[keyof Nouns]
@@ -28,6 +23,16 @@ const schedules: Stage = async ({ context }) => {
   const { schedules } = verbsAt(() => context)
   await schedules.put('nightly', { cron: '0 2 * * *', target: { command: ['/srv/backup.sh'] }, timeout: '1h' })
   await schedules.put('report', { every: '1m', target: { handler: 'report' }, tags: ['daily'] })
+  return {}
+}
+
+const failing: Stage = async (desk) => {
+  await schedules(desk)
+  desk.clock.advance(60_000)
+  await desk.store.fireDue({ limit: 10 })
+  const outcome = { kind: 'failed', reason: 'broken', retryable: false } as const
+  const ends = (await desk.lease()).map(({ runId, fence, scheduleId }) => ({ runId, fence, scheduleId, outcome }))
+  await desk.store.settle(ends)
   return {}
 }
 
@@ -55,14 +60,6 @@ const hinted: Stage = async (desk) => {
   await verbs.hint('nightly', { every: '5m', reason: 'r' })
   await verbs.hint('nightly', { every: '6m', reason: 'r' })
   await verbs.hint('nightly', { at: '2026-01-05T09:20Z', reason: 'r' })
-  return {}
-}
-
-const calendars: Stage = async ({ context }) => {
-  const { calendars: verbs } = verbsAt(() => context)
-  await verbs.put('office', { zone: 'Europe/Paris', open: ['mon-fri 08:00-18:00'] })
-  await verbs.put('office', { open: ['mon-fri 09:00-18:00'], closedDates: ['12-25'] })
-  await verbs.put('night', { zone: 'Europe/Paris', open: ['mon-sun 22:00-07:00'] })
   return {}
 }
 
@@ -217,43 +214,6 @@ const budgeted: Stage = async (desk) => {
   return {}
 }
 
-/** A run at work in a terminal that was closed. */
-const terminal: Stage = async (desk) => {
-  const { id = '' } = await ready(desk)
-  const place = { machine: hostname(), socket: '/srv/tmux', session: `belfry-${id}`, pid: 4_711, startTicks: 12 }
-  const kept = { profile: 'claude', sessionId: null, facts: { profileVersion: '4f1c', terminal: place } }
-  for (const lease of await desk.lease()) await desk.store.do(keepAttempt, lease, kept)
-  return { id }
-}
-
-/** The worktree of an ended run, whose folder was removed by hand. */
-const worktree: Stage = async (desk) => {
-  await ready(desk)
-  const leases = await desk.lease()
-  const [first] = leases as [(typeof leases)[number]]
-  const made = {
-    machine: hostname(),
-    path: '/srv/app/.belfry/worktrees/r-1',
-    root: '/srv/app',
-    base: '4f1c',
-    madeAt: 0,
-  }
-  await desk.store.do(keepWorktree, first, made)
-  await desk.store.settle(leases.map((lease) => ({ ...lease, outcome: { kind: 'success' as const } })))
-  return {}
-}
-
-const messages: Stage = async (desk) => {
-  await verbsAt(() => desk.context).inbox.send('Is the deploy healthy?', { session: '0b7f-main' })
-  return {}
-}
-
-const taken: Stage = async (desk) => {
-  await messages(desk)
-  const { message } = await verbsAt(() => desk.context).inbox.next({ session: '0b7f-main', project: '/srv/app' })
-  return { lease: message?.id ?? '' }
-}
-
 /** Every verb has one, or this does not compile. */
 export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -261,7 +221,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule update': schedules,
   'schedule revert': edited,
   'schedule get': hinted,
-  'schedule list': schedules,
+  'schedule list': failing,
   'schedule delete': schedules,
   'schedule pause': schedules,
   'schedule resume': schedules,
@@ -348,13 +308,6 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
     await verbs.stop({ reason: 'Incident 4711' })
     return {}
   },
-  'calendar put': nothing,
-  'calendar get': calendars,
-  'calendar list': calendars,
-  'calendar test': calendars,
-  'calendar delete': calendars,
-  'calendar revert': calendars,
-  'calendar apply': calendars,
   'account put': nothing,
   'account list': blockedAccount,
   'account get': blockedAccount,
@@ -370,34 +323,22 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'store doctor': history,
   'store importWorkflow': nothing,
   'store importCrontab': nothing,
-  'store importCronicorn': nothing,
   'store notify': nothing,
   'store notifyTest': async (desk) => {
     await schedules(desk)
     return told(desk)
   },
   'store notices': told,
-  'agent list': nothing,
-  'agent get': nothing,
-  'agent check': nothing,
-  ...taskStages,
-  ...groupStages,
-  ...corpusStages,
-  'run screen': terminal,
-  'run attach': terminal,
-  'workspace list': worktree,
-  'workspace prune': worktree,
-  'inbox next': messages,
-  'inbox ack': taken,
-  'inbox renew': taken,
-  'inbox done': taken,
-  'inbox send': nothing,
-  'inbox list': taken,
-  'inbox sessions': taken,
+  ...partStages,
 }
 
 /** An example about what is there. */
 export function about({ id = '', lease = '', path }: Known, example: object): Record<string, unknown> {
   const known = { id, run: id, ids: [id], lease, leases: [lease], message: lease, path }
-  return { ...example, ...Object.fromEntries(Object.entries(known).filter(([field]) => field in example)) }
+  const given = example as Readonly<Record<string, unknown>>
+  // A routine's run is a whole run and not an id.
+  const meant = Object.entries(known).filter(
+    ([field, value]) => value !== undefined && typeof given[field] === typeof value,
+  )
+  return { ...example, ...Object.fromEntries(meant) }
 }

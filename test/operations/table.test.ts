@@ -24,11 +24,11 @@ describe('the table', () => {
     for (const [noun, { plural, operations: verbs }] of Object.entries(nouns)) {
       // A program has one store open, and one way to hand out what is in it.
       expect(plural).toBe(
-        ['store', 'sched', 'config', 'admission', 'inbox', 'missed'].includes(noun)
+        ['store', 'sched', 'config', 'admission', 'inbox', 'missed', 'planner'].includes(noun)
           ? noun
           : noun === 'corpus'
             ? 'corpora'
-            : `${noun}s`,
+            : noun.replace(/sis$/, 'se').concat('s'),
       )
       for (const [verb, operation] of Object.entries(verbs)) expect(operation).toMatchObject({ noun, verb })
     }

@@ -81,7 +81,14 @@ describe('a kind of target that a part brings', () => {
       await expect.poll(lasts).toBeGreaterThan(200_000)
       gate.resolve()
       expect(await belfry.runs.wait(id)).toMatchObject({ status: 'completed', result: { value: { rung: 2 } } })
-      expect((await belfry.workers.list())[0]?.can.kinds).toEqual(['command', 'http', 'rules', 'bell/low', 'hush'])
+      expect((await belfry.workers.list())[0]?.can.kinds).toEqual([
+        'command',
+        'http',
+        'rules',
+        'looks',
+        'bell/low',
+        'hush',
+      ])
     })
   })
 

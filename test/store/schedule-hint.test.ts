@@ -19,7 +19,7 @@ function oneshot(stage: Stage, at: number, forMs = hour) {
 onEachStore('hints', (stage) => {
   it('law 8: an interval hint overrides the cron at once and is measured from the last end', async () => {
     await stage().put({ timing: { cron: '0 0 * * *', zone: 'UTC' } })
-    expect(await interval(stage(), 5 * minute, 2 * hour)).toEqual({
+    expect(await interval(stage(), 5 * minute, 2 * hour)).toMatchObject({
       answer: 'set',
       nextRunAt: startAt + 5 * minute,
       waitsFor: null,
@@ -35,7 +35,7 @@ onEachStore('hints', (stage) => {
   it('law 8: a hint reaches a schedule that waits for a run', async () => {
     await stage().put({ timing: { everyMs: hour }, overlap: 'allow' })
     const { runs } = await stage().fireAt(startAt + hour)
-    expect(await interval(stage(), minute)).toEqual({ answer: 'set', nextRunAt: null, waitsFor: runs[0]?.id })
+    expect(await interval(stage(), minute)).toMatchObject({ answer: 'set', nextRunAt: null, waitsFor: runs[0]?.id })
     expect(await oneshot(stage(), startAt + 2 * hour)).toMatchObject({ nextRunAt: startAt + 2 * hour, waitsFor: null })
     expect((await stage().fireAt(startAt + 2 * hour)).runs).toHaveLength(1)
   })

@@ -136,12 +136,19 @@ function breach(source: Source, specifier: string, packages: ReadonlySet<string>
   if (specifier.startsWith('node:')) return undefined
   const [scope, name] = specifier.split('/')
   const wanted = scope?.startsWith('@') ? `${scope}/${name}` : (scope ?? '')
-  return packages.has(wanted) ? undefined : `imports ${wanted}, which is not among the dependencies`
+  if (packages.has(wanted)) return undefined
+  if (!packages.has(`optional ${wanted}`)) return `imports ${wanted}, which is not among the dependencies`
+  // An optional peer may not be there: only its types, and what is loaded on demand, may come from it.
+  const plain = new RegExp(`^(?:import(?! type)|export) [^;]*?from '${wanted}(?:/[^']*)?'`, 'm')
+  return plain.test(source.text) ? `imports ${wanted}, an optional peer, which must be loaded on demand` : undefined
 }
 
 function packagesOf({ files }: Repository): Set<string> {
-  const { dependencies = {} } = JSON.parse(files.get('package.json') ?? '{}') as { dependencies?: object }
-  return new Set(Object.keys(dependencies))
+  const { dependencies = {}, peerDependenciesMeta = {} } = JSON.parse(files.get('package.json') ?? '{}') as {
+    dependencies?: object
+    peerDependenciesMeta?: object
+  }
+  return new Set([...Object.keys(dependencies), ...Object.keys(peerDependenciesMeta).map((name) => `optional ${name}`)])
 }
 
 export const importDirections: Rule = {
@@ -156,6 +163,14 @@ export const importDirections: Rule = {
     )
   },
   broken: [
+    {
+      files: {
+        'package.json': '{ "peerDependenciesMeta": { "ai": { "optional": true } } }',
+        'src/parts/a/b.ts': `import type { A } from 'ai'\nconst { c } = await import('ai')`,
+        'src/parts/a/c.ts': `import { d } from 'ai'`,
+      },
+      says: [/src\/parts\/a\/c\.ts imports ai, an optional peer/],
+    },
     {
       files: { 'src/core/a.ts': `import { b } from '../store/b.ts'` },
       says: [/src\/core\/a\.ts imports store\/b\.ts/],

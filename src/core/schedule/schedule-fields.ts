@@ -36,10 +36,7 @@ export const scheduleFields = {
   maxRuns: integer(1, countMax, { says: 'How many occurrences become runs before the schedule ends.' }),
   min: duration({ says: 'The least time between two runs, whatever hints request.' }),
   max: duration({ says: 'The most time between two runs, whatever hints and failures request.' }),
-  window: plain({
-    says: 'The minutes that are open to hints of rules, planners and agents, as a cron expression in its zone, such as * 8-19 * * 1-5.',
-    defaultSays: 'the window of its group, else always',
-  }),
+  window: plain({ says: 'The minutes open to hints that no person gave, as a cron: * 8-19 * * 1-5.' }),
   overlap: choice(['skip', 'queue', 'allow', 'cancel'], {
     says: 'What becomes of an occurrence while a run of the schedule has not ended: it is skipped, waits, runs beside it, or cancels it.',
     defaultSays: 'skip, and queue with missed all',

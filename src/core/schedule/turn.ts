@@ -154,8 +154,9 @@ function hintsExpired<Row extends ScheduleState>(turn: Turn<Row>, at: number): T
 /** The row without the plan of a hint whose place another has taken. */
 function withoutPlanOf<Row extends ScheduleState>(row: Row, before: ScheduleState): Row {
   const kind = row.nextDecision?.winner === 'interval-hint' ? 'interval' : 'oneshot'
-  const isOther = row.nextDecision?.winner !== 'baseline' && row.hints[kind] !== before.hints[kind]
-  return isOther ? { ...row, nextRunAt: null, nextDueAt: null } : row
+  const [mine, other] = [row.hints[kind], before.hints[kind]]
+  const isOther = mine?.expiresAt !== other?.expiresAt || mine?.by !== other?.by
+  return isOther && row.nextDecision?.winner !== 'baseline' ? { ...row, nextRunAt: null, nextDueAt: null } : row
 }
 
 /**

@@ -53,6 +53,13 @@ export interface WorkerPart {
   begin?(worker: WorkerSession): Promise<void>
 }
 
+/** Where a part serves a model in place of the verbs. */
+export interface ServingContext {
+  readonly context: OperationContext
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+}
+
 /** What a part does beside the tools of `belfry mcp`, for the one model that is served. */
 export interface ModelPart {
   /** Tools that it needs, besides those that were chosen. */
@@ -86,6 +93,12 @@ export interface CliPart {
   readonly up?: {
     readonly options: readonly CommandFlag[]
     readonly load: () => Promise<(flags: Flags, around: WorkerPartContext) => Promise<WorkerPart>>
+  }
+  /** What `belfry mcp` serves in place of the verbs when its flag is given. Loaded only then. */
+  readonly serves?: {
+    readonly flag: string
+    readonly option: CommandFlag
+    readonly load: () => Promise<(given: string, around: ServingContext) => Promise<void>>
   }
   /** How `belfry trust` trusts a file, and its help. */
   readonly trusts?: {

@@ -25,7 +25,8 @@ export function inputSchemaOf(operation: AnyOperation, scope: Scope): InputSchem
   const told = { ...(written.properties as Properties), ...(isPaged(operation) && { limit: shortLimit(written) }) }
   const properties = Object.entries(told as Properties).filter(([field]) => !gone.has(field))
   const schema = { ...written, type: 'object' as const, properties: Object.fromEntries(properties) }
-  return withDefinitions({ ...schema, additionalProperties: false }, { defs, isAdmin })
+  const definitionOf = (name: string) => shortened(defs[name] ?? {}, { defs, isAdmin }) as JsonSchema
+  return saidOnce(withDefinitions({ ...schema, additionalProperties: false }, definitionOf)) as InputSchema
 }
 
 /** Pages are shorter here than at other doors. */
@@ -66,13 +67,17 @@ function isSecret({ $ref, properties }: JsonSchema, { defs }: SchemaContext): bo
   return told !== undefined && 'secret' in told
 }
 
-/** `everyMs` is a second spelling of `every`. What names a secret is for admins. */
+/** `everyMs` is a second spelling of `every`. Keys that sign are for people to write. */
 function propertiesOf(properties: Properties, around: SchemaContext): Properties {
   const fields = Object.entries(properties).filter(
-    ([field, schema]) =>
-      !(field.endsWith('Ms') && field.slice(0, -2) in properties) && (around.isAdmin || !isSecret(schema, around)),
+    ([field, schema]) => !(field.endsWith('Ms') && field.slice(0, -2) in properties) && !isKeys(schema),
   )
   return Object.fromEntries(fields.map(([field, schema]) => [field, shortened(schema, around) as JsonSchema]))
+}
+
+/** The names of two secrets, of which one replaces the other. */
+function isKeys({ properties = {} }: JsonSchema): boolean {
+  return 'secret' in (properties as Properties) && 'previous' in (properties as Properties)
 }
 
 function nameIn($ref: string): string {
@@ -80,13 +85,13 @@ function nameIn($ref: string): string {
 }
 
 /** Definitions used twice go under `$defs`; one used once is inlined. */
-function withDefinitions(schema: InputSchema, around: SchemaContext): InputSchema {
+function withDefinitions(schema: InputSchema, definitionOf: (name: string) => JsonSchema): InputSchema {
   const uses = new Map<string, number>()
   const count = (part: unknown): void => {
     for (const [, name] of JSON.stringify(part).matchAll(/"#\/\$defs\/([^"]+)"/g)) {
       const before = uses.get(name as string) ?? 0
       uses.set(name as string, before + 1)
-      if (before === 0) count(definitionOf(name as string, around))
+      if (before === 0) count(definitionOf(name as string))
     }
   }
   count(schema)
@@ -95,23 +100,60 @@ function withDefinitions(schema: InputSchema, around: SchemaContext): InputSchem
     if (typeof part !== 'object' || part === null) return part
     const { $ref, ...rest } = part as JsonSchema
     const name = $ref === undefined ? undefined : nameIn($ref)
-    if (name !== undefined && uses.get(name) === 1) return inlined({ ...definitionOf(name, around), ...rest })
+    if (name !== undefined && uses.get(name) === 1) return inlined({ ...definitionOf(name), ...rest })
     return Object.fromEntries(Object.entries(part).map(([keyword, value]) => [keyword, inlined(value)]))
   }
-  const shared = [...uses].filter(([, times]) => times > 1).map(([name]) => [name, inlined(definitionOf(name, around))])
+  const shared = [...uses].filter(([, times]) => times > 1).map(([name]) => [name, inlined(definitionOf(name))])
   const whole = inlined(schema) as InputSchema
   return shared.length === 0 ? whole : { ...whole, $defs: Object.fromEntries(shared) }
 }
 
-/** The same fields, without the words that the other tool has for them; fields of its own keep their sentence. */
-export function wordless({ properties, ...schema }: InputSchema, other: InputSchema): InputSchema {
+/** A field of the same name and meaning at another depth keeps its shape, and not its sentence. */
+function saidOnce(schema: unknown, said = new Set<string>()): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => saidOnce(part, said))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { properties, ...rest } = schema as JsonSchema
+  const fields = Object.entries((properties ?? {}) as Properties).map(([field, { description, ...told }]) => {
+    const sentence = `${field}: ${description}`
+    const isNew = description !== undefined && !said.has(sentence)
+    said.add(sentence)
+    return [field, { ...(saidOnce(told, said) as JsonSchema), ...(isNew && { description }) }]
+  })
+  const others = Object.entries(rest).map(([keyword, value]) => [keyword, saidOnce(value, said)])
+  return { ...Object.fromEntries(others), ...(properties !== undefined && { properties: Object.fromEntries(fields) }) }
+}
+
+/** The same fields without what the other tool says of them: their sentences, and their shapes where they have one. */
+export function wordless({ properties, $defs = {}, ...schema }: InputSchema, other: InputSchema): InputSchema {
   const explained = other.properties as Properties
   const fields = Object.entries(properties as Properties).map(([field, told]) => {
     const { description } = told
-    const isOwn = description !== undefined && !(field in explained)
-    return [field, { ...(bare(told) as JsonSchema), ...(isOwn && { description }) }]
+    if (field in explained) return [field, shapeless(bare(told) as JsonSchema)]
+    const own = withoutShapes(bare(told), bareEach(explained)) as JsonSchema
+    return [field, { ...own, ...(description !== undefined && { description }) }]
   })
-  return { ...(bare(schema) as InputSchema), properties: Object.fromEntries(fields) }
+  const shared = bareEach($defs as Properties)
+  const whole = { ...(bare(schema) as InputSchema), properties: Object.fromEntries(fields) }
+  return withDefinitions(whole, (name) => shared[name] ?? {})
+}
+
+/** Fields further inside that are those of the other tool, such as the target of a run, have no shape either. */
+function withoutShapes(schema: unknown, explained: Properties): unknown {
+  if (Array.isArray(schema) || typeof schema !== 'object' || schema === null) return schema
+  const { properties = {}, items, ...rest } = schema as JsonSchema
+  const fields = Object.entries(properties as Properties).map(([field, told]) => {
+    return [field, JSON.stringify(told) === JSON.stringify(explained[field]) ? shapeless(told) : told]
+  })
+  return {
+    ...rest,
+    ...(items !== undefined && { items: withoutShapes(items, explained) }),
+    ...(fields.length > 0 && { properties: Object.fromEntries(fields) }),
+  }
+}
+
+/** What has fields of its own is any value here. */
+function shapeless(schema: JsonSchema): JsonSchema {
+  return /"(properties|\$ref)"/.test(JSON.stringify(schema)) ? {} : schema
 }
 
 function bare(schema: unknown): unknown {
@@ -127,8 +169,4 @@ function bare(schema: unknown): unknown {
 
 function bareEach(named: Properties): Properties {
   return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, bare(schema) as JsonSchema]))
-}
-
-function definitionOf(name: string, around: SchemaContext): JsonSchema {
-  return shortened(around.defs[name] ?? {}, around) as JsonSchema
 }

@@ -72,7 +72,8 @@ function candidateCells(
 ): string[] {
   const { paint } = sheet
   const mark = effect === 'won' ? paint.green('→') : ' '
-  const whose = hint === null ? '' : ` (${shortText(hint.author, reasonWidth)}: ${shortText(hint.reason, reasonWidth)})`
+  const whose =
+    hint === null ? '' : ` (${hint.by} ${shortText(hint.author, reasonWidth)}: ${shortText(hint.reason, reasonWidth)})`
   const colour = effect === 'won' ? paint.green : paint.dim
   const moved =
     backoff === undefined

@@ -101,7 +101,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     spread: spreadOf(schedule),
     backoff: backoffOf(schedule),
     retries: retriesHeld(today.options, 'schedule', lane.policy),
-    hints: hints.slice(0, hintsShownMax).map((hint) => explainHint(hint, now)),
+    hints: hints.slice(0, hintsShownMax).map((hint) => explainHint(hint, schedule.hints, now)),
     waitsFor: awaited,
     live,
     last: await explainLedger(context, rows),

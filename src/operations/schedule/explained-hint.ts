@@ -1,3 +1,5 @@
+import type { Hints } from '../../core/schedule/governor.ts'
+import { rankNames, rankOf } from '../../core/schedule/hint-author.ts'
 import type { HintView } from '../../store/views.ts'
 
 /** A hint, and whether it is in force. */
@@ -6,9 +8,13 @@ export interface ExplainedHint extends HintView {
   readonly why: string
 }
 
-export function explainHint(hint: HintView, now: number): ExplainedHint {
-  const counts = hint.ended === null && hint.expiresAt > now
-  return { ...hint, counts, why: whyOf(hint, counts, now) }
+/** Explains a hint among those of its schedule. */
+export function explainHint(hint: HintView, hints: Hints, now: number): ExplainedHint {
+  const lives = hint.ended === null && hint.expiresAt > now
+  const above = hints[hint.kind]?.by ?? 'person'
+  const isOutranked = lives && rankOf(above) < rankOf(hint.by)
+  const outranked = `a hint of ${rankNames[rankOf(above)]} outranks it; it counts again when that ends`
+  return { ...hint, counts: lives && !isOutranked, why: isOutranked ? outranked : whyOf(hint, lives, now) }
 }
 
 const ends: { readonly [By in NonNullable<HintView['ended']>['by']]: string } = {

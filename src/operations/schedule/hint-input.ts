@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { durationMsMax } from '../../core/duration.ts'
-import { type Author, type AuthorKind, rankNames, rankOf } from '../../core/schedule/hint-author.ts'
-import type { Clamped } from '../../core/schedule/hint-bounds.ts'
+import type { Author } from '../../core/schedule/hint-author.ts'
 import { everyMsMin } from '../../core/schedule/schedule-fields.ts'
 import type { NewHint } from '../../store/port.ts'
 import { reason, scheduleName } from '../fields/basic-fields.ts'
@@ -9,8 +8,6 @@ import { durationFields, durationOf, inUnits } from '../input/duration-input.ts'
 import { instant, isoText, over } from '../input/instant.ts'
 import type { Reading } from '../input/read-input.ts'
 import { type Problem, refuse } from '../input/refuse-input.ts'
-import { text } from '../schema/output-schema.ts'
-import type { Sheet } from '../show.ts'
 
 export const hintInput = z.strictObject({
   name: scheduleName,
@@ -74,37 +71,4 @@ function noteRivals(everyMs: number | undefined, at: number | undefined, problem
     return
   const problem = at === undefined ? 'has neither `every` nor `at`' : 'has both `every` and `at`'
   problems.push({ field: 'hint', problem, expected: '`every` for a while, or `at` for once' })
-}
-
-/** What a bound moved. */
-export const clampedSchema = z
-  .strictObject({
-    field: z.enum(['every', 'until']).describe('The field.'),
-    from: z.int().nullable().describe('The requested value, in ms; null: without end.'),
-    to: z.int().describe('The value in force.'),
-    why: text('Why, in words.'),
-  })
-  .describe('What a bound moved, if one did.')
-
-interface HintWritten {
-  readonly nextRunAt: number | null
-  readonly waitsFor: string | null
-  readonly clamped?: Clamped
-  readonly outrankedBy?: AuthorKind
-}
-
-/** A hint that was given, and when the next run is. */
-export function hintWritten(
-  { nextRunAt, waitsFor, clamped, outrankedBy }: HintWritten,
-  { when, howLong }: Sheet,
-): string {
-  const told = [
-    clamped === undefined
-      ? null
-      : `every ${howLong(clamped.to)} instead of ${howLong(clamped.from ?? 0)}: ${clamped.why}`,
-    outrankedBy === undefined ? null : `it waits: a hint of ${rankNames[rankOf(outrankedBy)]} outranks it`,
-  ]
-  const next = waitsFor === null ? 'no next occurrence' : `the next occurrence waits for the end of ${waitsFor}`
-  const hinted = nextRunAt === null ? `hinted; ${next}` : `hinted; next: ${when(nextRunAt)}`
-  return [hinted, ...told.filter((line) => line !== null)].join('\n  ')
 }

@@ -1,5 +1,6 @@
 import { explain } from './explain-schedule.ts'
-import { clearHints, hint, pause, remove, reset, resume, run, test } from './schedule-control.ts'
+import { clearHints, hint } from './hint-operations.ts'
+import { pause, remove, reset, resume, run, test } from './schedule-control.ts'
 import { get, hints, history, list, next, versions } from './schedule-reads.ts'
 import { create, put, revert, update } from './schedule-writes.ts'
 

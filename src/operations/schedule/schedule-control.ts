@@ -1,34 +1,30 @@
 import { z } from 'zod'
 import { callerKind } from '../../core/caller.ts'
 import { BelfryError } from '../../core/error.ts'
-import { authorOf } from '../../store/audit/actor.ts'
 import { findSchedule } from '../../store/reads/find-schedule.ts'
 import { deleteSchedule } from '../../store/schedules/delete-schedule.ts'
 import { pauseSchedule, resumeSchedule } from '../../store/schedules/pause-schedule.ts'
 import { resetSchedule } from '../../store/schedules/reset-schedule.ts'
 import { runNow } from '../../store/schedules/run-now.ts'
-import { clearHints as clearHintsOf, setHint } from '../../store/schedules/set-hint.ts'
 import { testSchedule } from '../../store/schedules/test-schedule.ts'
 import { clockNow } from '../../store/statement.ts'
 import { refuseOtherPayload } from '../caller-scope.ts'
-import { authorKind } from '../explain/decision-schema.ts'
 import { payload, reason, scheduleName } from '../fields/basic-fields.ts'
 import { onlyGiven } from '../fields/only-given.ts'
-import { durationFields, durationOf, inUnits } from '../input/duration-input.ts'
+import { durationFields, durationOf } from '../input/duration-input.ts'
 import { instant, over } from '../input/instant.ts'
-import { inWordsOf, type Problem, quoted, refuse } from '../input/refuse-input.ts'
+import { type Problem, quoted, refuse } from '../input/refuse-input.ts'
 import { presentSchedule, throwAbsentSchedule } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
-import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
+import { count, flag, outputOf, text } from '../schema/output-schema.ts'
 import { deleted } from '../show.ts'
-import { clampedSchema, hintInput, hintWritten, readHint } from './hint-input.ts'
 import { plainText } from './plain-text.ts'
 import { type Schedule, scheduleOf } from './schedule-answer.ts'
 import { scheduleSchema } from './schedule-schema.ts'
 import { nextOf } from './show.ts'
 
-const steering = {
+export const steering = {
   noun: 'schedule',
   effect: 'write',
   scope: 'operate',
@@ -213,7 +209,7 @@ export const test = operation({
   ...steering,
   verb: 'test',
   errors: ['invalid', 'not-found', 'quota'],
-  says: 'Run what a schedule does once now, also while it is paused; nothing of the schedule changes.',
+  says: 'Run a schedule once now as a test, also while it is paused; nothing of it changes.',
   request: 'a test run',
   input: z.strictObject({ name: scheduleName }),
   output: z.strictObject({ id: text('The id of the run.') }),
@@ -222,85 +218,6 @@ export const test = operation({
   async run(context, { name }) {
     const answer = await context.store.do(testSchedule, name)
     return answer.answer === 'created' ? { id: answer.id } : throwAbsentSchedule(context, name)
-  },
-})
-
-export const hint = operation({
-  ...steering,
-  verb: 'hint',
-  says: 'Give a schedule a hint for a limited time, replacing the hint of the same kind.',
-  request: 'a hint',
-  input: hintInput,
-  output: z.strictObject({
-    nextRunAt: instantOutput('The next nominal instant, if there is one.').nullable(),
-    waitsFor: text('The id of the run whose end the next occurrence waits for.').nullable(),
-    clamped: clampedSchema.exactOptional(),
-    outrankedBy: authorKind
-      .describe('The author of the hint that outranks it: it waits until that ends.')
-      .exactOptional(),
-  }),
-  show: hintWritten,
-  examples: [
-    { name: 'nightly', every: '5m', ttl: '2h', reason: 'The release is under way.' },
-    { name: 'nightly', at: '2026-01-05T09:20Z', reason: 'The data arrives then.' },
-  ],
-  async judge(context, reading) {
-    const { store, actor } = context
-    const given = readHint(reading, { now: await store.look(clockNow), author: authorOf(actor) })
-    const name = reading.value.name as string
-    const translate = (problem: Problem) => inHintWords(problem, reading.given)
-    const answer = await inWordsOf('The hint', translate, () => store.do(setHint, name, given))
-    if (answer.answer === 'not-found') return throwAbsentSchedule(context, name)
-    const { answer: _, ...written } = answer
-    return written
-  },
-})
-
-/** The store names a hint by its kind, and an interval in ms. */
-function inHintWords({ field, problem, expected }: Problem, given: Readonly<Record<string, unknown>>): Problem {
-  const { every } = given
-  if (field === 'kind') {
-    const own = every === undefined ? 'everyMs' : 'every'
-    return { field: own, problem: 'is given', expected: expected.replace(/^oneshot/, 'a hint with `at`') }
-  }
-  if (field === 'expiresAt' && given.expiresAt === undefined) {
-    return { field: given.ttlMs === undefined ? 'ttl' : 'ttlMs', problem: problem.replace(/^is in/, 'is'), expected }
-  }
-  if (field !== 'ms') return { field, problem, expected }
-  if (every === undefined) return { field: 'everyMs', problem, expected }
-  return { field: 'every', problem: inUnits(problem), expected: inUnits(expected) }
-}
-
-const hintKinds = ['interval', 'oneshot'] as const
-
-export const clearHints = operation({
-  ...steering,
-  verb: 'clearHints',
-  idempotent: true,
-  says: 'Clear hints; the schedule goes on as if they had never been given.',
-  request: 'a clearing of hints',
-  input: z.strictObject({
-    name: scheduleName,
-    kinds: z.array(z.enum(hintKinds)).readonly().describe('The kinds to clear. Default: both.').optional(),
-  }),
-  output: z.strictObject({
-    cleared: z.array(z.enum(hintKinds)).readonly().describe('The kinds of which a hint was cleared.'),
-    kept: z.array(authorKind).readonly().describe('The authors of hints of a higher rank, which stay.').exactOptional(),
-  }),
-  show: ({ cleared, kept }) => {
-    const above = kept === undefined ? '' : `; kept: a hint of a higher rank (${kept.join(', ')})`
-    return `cleared: ${cleared.join(', ') || 'nothing'}${above}`
-  },
-  examples: [{ name: 'nightly' }, { name: 'nightly', kinds: ['oneshot'] }],
-  async run(context, { name, kinds = hintKinds }) {
-    const answer = await context.store.do(clearHintsOf, name, kinds, authorOf(context.actor))
-    if (answer.answer === 'not-found') return throwAbsentSchedule(context, name)
-    const { cleared, kept } = answer
-    if (cleared.length > 0 || kept.length === 0) return { cleared, ...(kept.length > 0 && { kept }) }
-    throw new BelfryError('not-allowed', `The hints of ${quoted(name)} are of a higher rank than the caller.`, {
-      hint: 'Ask a person to clear them, or wait until they expire.',
-      details: { schedule: name, authors: kept },
-    })
   },
 })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import { listHints, listLedger, listSchedules, scheduleVersions } from '../../store/reads/find-schedule.ts'
+import { listLedger, listSchedules, scheduleVersions } from '../../store/reads/find-schedule.ts'
+import { hintsWithOutcomes } from '../../store/reads/hint-outcomes.ts'
 import { schedulesWhere } from '../../store/reads/schedules-where.ts'
 import { clockNow } from '../../store/statement.ts'
 import type { LedgerView } from '../../store/views.ts'
@@ -64,10 +65,10 @@ export const list = operation({
     deleted: z.boolean().describe('List only deleted schedules. Default: false.').optional(),
     group: z.string().describe('Only of this group.').optional(),
     tag: z.string().describe('Only with this tag.').optional(),
-    failing: z.boolean().describe('Only failing ones. Default: false.').optional(),
-    hinted: z.boolean().describe('Only hinted ones. Default: false.').optional(),
-    paused: z.boolean().describe('Only paused ones. Default: false.').optional(),
-    all: z.boolean().describe('Also those paused without end. Default: false.').optional(),
+    failing: z.boolean().describe('Only failing ones.').optional(),
+    hinted: z.boolean().describe('Only hinted ones.').optional(),
+    paused: z.boolean().describe('Only paused ones.').optional(),
+    all: z.boolean().describe('Also those paused without end.').optional(),
   }),
   takes: [],
   output: z.array(scheduleSchema),
@@ -82,7 +83,7 @@ export const list = operation({
     const beside = Object.keys(onlyGiven(filter)).map((field) => {
       return { field, problem: 'is given beside `deleted`', expected: 'one of the two' }
     })
-    refuse('The list', [...found, ...(deleted ? beside : [])])
+    refuse('The list of schedules', [...found, ...(deleted ? beside : [])])
     const page = onlyGiven({ after, limit: most })
     const listed = deleted
       ? await store.look(listSchedules, { ...page, deleted })
@@ -139,7 +140,7 @@ export const history = operation({
 export const hints = operation({
   ...looking,
   verb: 'hints',
-  says: 'List the hints of a schedule, newest first.',
+  says: 'List the hints of a schedule, newest first: who gave each, why, what it changed and what came of it.',
   request: 'a request for hints',
   input: z.strictObject({ name: nameOrId }),
   output: z.array(hintSchema),
@@ -147,7 +148,7 @@ export const hints = operation({
   examples: [{ name: 'nightly' }],
   async run(context, { name }) {
     await presentSchedule(context, name)
-    return context.store.look(listHints, name)
+    return context.store.look(hintsWithOutcomes, name)
   },
 })
 

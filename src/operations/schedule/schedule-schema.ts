@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { clockMarks } from '../../core/cron/clock-mark.ts'
-import type { HintView, LedgerView, VersionView } from '../../store/views.ts'
+import type { HintOutcome } from '../../core/timing/hint-outcome.ts'
+import type { HintWithOutcome, LedgerView, VersionView } from '../../store/views.ts'
 import { authorKind, hints, nextDecision, source } from '../explain/decision-schema.ts'
 import { openOutput } from '../fields/added-fields.ts'
 import { outputShape } from '../fields/field-schema.ts'
@@ -165,6 +166,8 @@ export const hintShape = {
   author: text('The author.'),
   by: authorKind,
   createdAt: instantOutput('When it was given.'),
+  wasNextAt: instantOutput('The next instant of the schedule before it was given.').nullable(),
+  nextAt: instantOutput('The next instant after.').nullable(),
   ended: z
     .strictObject({
       at: instantOutput('When.'),
@@ -174,9 +177,34 @@ export const hintShape = {
     .describe('When and how it ended, if it has.'),
 }
 
-export const hintSchema = noted(outputOf<HintView>()(z.strictObject(hintShape).describe('A hint that was given.')), {
-  id: 'Hint',
-})
+const runCounts = {
+  starts: z.number().describe('Runs that it started.'),
+  failures: z.number().describe('Runs of them that failed.'),
+  firstFailureMs: count('How long after the beginning the first of them failed, in ms.').nullable(),
+}
+
+const hintOutcome = outputOf<HintOutcome>()(
+  z.strictObject({
+    ...runCounts,
+    baseline: z
+      .strictObject({ runs: count('The runs that this is computed from.'), ...runCounts })
+      .nullable()
+      .describe('The same by its own timing, in the same hours of the seven days before; null: not enough runs.'),
+    isAtLeast: flag('Whether older runs are not counted.'),
+  }),
+)
+
+export const hintSchema = noted(
+  outputOf<HintWithOutcome>()(
+    z
+      .strictObject({
+        ...hintShape,
+        outcome: hintOutcome.nullable().describe('What came of it, once it has ended.'),
+      })
+      .describe('A hint that was given, and what came of it.'),
+  ),
+  { id: 'Hint' },
+)
 
 /** A version of a schedule, and the change that wrote it. */
 export interface ScheduleVersion extends VersionView<ScheduleDefinition> {

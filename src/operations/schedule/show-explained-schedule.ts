@@ -73,7 +73,7 @@ const hintColumns: readonly Column<ExplainedHint>[] = [
   ],
   ['', ({ counts }, { paint }) => (counts ? paint.green('active') : paint.dim('inactive'))],
   ['', ({ counts, expiresAt, why }, sheet) => (counts ? `until ${on(expiresAt, sheet)}` : why)],
-  ['', ({ author, reason }) => `${shortText(author, reasonWidth)}: ${shortText(reason, reasonWidth)}`],
+  ['', ({ by, author, reason }) => `${by} ${shortText(author, reasonWidth)}: ${shortText(reason, reasonWidth)}`],
 ]
 
 function awaitedLines({ waitsFor }: ScheduleExplained): string[] {

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { formatDuration } from '../../core/duration.ts'
+import type { AuthorKind } from '../../core/schedule/hint-author.ts'
 import { backedOffEveryMs } from '../../core/timing/timing.ts'
 import { type Column, type Facts, indented, type Listing, type Sheet } from '../show.ts'
 import { plainText, shortText } from './plain-text.ts'
@@ -66,17 +67,23 @@ export const scheduleShown: Facts<Schedule> = {
     ['because', ({ nextDecision }) => nextDecision?.source ?? null],
     ['paused', ({ disabled }, { when }) => disabled && `since ${when(disabled.at)}: ${plainText(disabled.reason)}`],
     ['paused', ({ paused }, { when }) => paused && `until ${when(paused.until)}: ${plainText(paused.reason)}`],
+    ['paused by', ({ pauses }, { when }) => pausesTold(pauses, when)],
     ['deleted', 'deletedAt', 'when'],
     [
       'hint',
       ({ hints: { interval } }, { when }) =>
-        interval === undefined ? null : `every ${formatDuration(interval.ms)}, until ${when(interval.expiresAt)}`,
+        interval === undefined
+          ? null
+          : `every ${formatDuration(interval.ms)}${authorOf(interval)}, until ${when(interval.expiresAt)}`,
     ],
     [
       'hint',
       ({ hints: { oneshot } }, { when }) =>
-        oneshot === undefined ? null : `once, ${when(oneshot.at)}, until ${when(oneshot.expiresAt)}`,
+        oneshot === undefined
+          ? null
+          : `once, ${when(oneshot.at)}${authorOf(oneshot)}, until ${when(oneshot.expiresAt)}`,
     ],
+    ['outranked', ({ hints: { outranked } }, { when }) => outrankedTold(outranked, when)],
     ['failures', ({ failureCount }) => (failureCount === 0 ? null : `${failureCount} in a row`)],
     ['no-ops', ({ noopCount }) => (noopCount === 0 ? null : `${noopCount} in a row`)],
     ['runs', 'runsCount', 'count'],
@@ -88,12 +95,33 @@ export const scheduleShown: Facts<Schedule> = {
   below: ({ name }, { paint, command }) => indented(paint.dim(`why: ${command('explain', 'schedule', name)}`)),
 }
 
+/** Pauses of several authors, or of one that is no person. */
+function pausesTold(pauses: Schedule['pauses'], when: Sheet['when']): string | null {
+  if (pauses.length === 0 || (pauses.length === 1 && pauses[0]?.author === '')) return null
+  return pauses.map(({ by, author, until }) => `${by} ${plainText(author)} until ${when(until)}`).join('; ')
+}
+
+function authorOf({ by }: { readonly by?: AuthorKind | undefined }): string {
+  return ` by a ${by ?? 'person'}`.replace('a agent', 'an agent')
+}
+
+/** Hints that count again when those above them have ended. */
+function outrankedTold(outranked: Schedule['hints']['outranked'], when: Sheet['when']): string | null {
+  if (outranked === undefined) return null
+  const told = outranked.map((hint) => {
+    const wish = hint.kind === 'interval' ? `every ${formatDuration(hint.ms)}` : `once, ${when(hint.at)}`
+    return `${wish}${authorOf(hint)}, until ${when(hint.expiresAt)}`
+  })
+  return told.join('; ')
+}
+
 /** Says what set the instant, where it was not the schedule's own timing. */
 const wishes: Partial<Record<UpcomingRun['source'], string>> = {
   'ai-interval': 'by a hint',
   'ai-oneshot': 'by a hint',
   'clamped-min': 'moved by min',
   'clamped-max': 'moved by max',
+  'clamped-window': 'a hint, moved by its window',
 }
 
 /** The next occurrences, a line each: local time, UTC, how far away, and notes. A spread occurrence is shown by its nominal instant, which is its identity. */
@@ -152,16 +180,34 @@ type Hint = z.output<typeof hintSchema>
 export const hintsShown: Listing<readonly Hint[], Hint> = {
   none: 'No hints were given.',
   columns: [
-    ['KIND', 'kind', 'text'],
     ['HINT', ({ kind, value }, { stamp }) => (kind === 'interval' ? `every ${formatDuration(value)}` : stamp(value))],
     [
       'STANDS',
       ({ ended, expiresAt }, { now, local }) =>
-        ended === null && expiresAt > now ? `counts until ${local(expiresAt)}` : (ended?.by ?? 'expired'),
+        ended === null && expiresAt > now ? `until ${local(expiresAt)}` : (ended?.by ?? 'expired'),
     ],
-    ['BY', 'author', 'text'],
+    ['BY', ({ by, author }) => (by === author ? by : `${by} ${shortText(author, authorWidth)}`)],
     ['WHY', 'reason', 'long'],
+    ['CHANGED', ({ wasNextAt, nextAt }, sheet) => `next ${nextIn(wasNextAt, sheet)} to ${nextIn(nextAt, sheet)}`],
+    ['CAME OF IT', outcomeOf],
   ],
+}
+
+const authorWidth = 40
+
+function nextIn(at: number | null, { stamp }: Sheet): string {
+  return at === null ? 'none yet' : stamp(at)
+}
+
+/** The runs while it lived, and those of the schedule's own timing to compare. */
+function outcomeOf({ outcome }: Hint, { howLong }: Sheet): string | null {
+  if (outcome === null) return null
+  const { starts, failures, firstFailureMs, baseline, isAtLeast } = outcome
+  const first = firstFailureMs === null ? '' : `, the first after ${howLong(firstFailureMs)}`
+  const own = `${isAtLeast ? 'at least ' : ''}${starts} ${starts === 1 ? 'start' : 'starts'}, ${failures} failed${first}`
+  if (baseline === null) return `${own}; not enough to compare`
+  const usual = baseline.firstFailureMs === null ? '' : `, the first after ${howLong(baseline.firstFailureMs)}`
+  return `${own}; else ${baseline.starts}, ${baseline.failures} failed${usual}`
 }
 
 export const versionsShown: Listing<readonly ScheduleVersion[], ScheduleVersion> = {

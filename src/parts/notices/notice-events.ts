@@ -80,7 +80,7 @@ export const receivers = {
   onProposal: {
     event: 'proposal',
     at: 'work',
-    says: 'Notify this target when a planner proposes something.',
+    says: 'Notify this target of proposals.',
     clause: 'on a proposal',
     happened: 'has a proposal',
     words: 'a proposal',

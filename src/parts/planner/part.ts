@@ -44,6 +44,14 @@ export const planner = {
   sweeps: [sweepAnalyses],
   checks: [plannerCheck],
   explainsSchedule: explainPlanner,
+  serves: {
+    flag: 'planner',
+    option: {
+      flags: '--planner <NAME>',
+      says: 'Serve the eight tools of a planner for this schedule, and nothing else.',
+    },
+    load: async () => (await import('./desk/mcp-planner.ts')).servePlanner,
+  },
   nouns: {
     planner: {
       says: 'The planner: the model that looks at schedules and suggests hints.',

@@ -36,7 +36,7 @@ const given = noted(
 
 /** What a schedule makes of its answers without a model. */
 export const rules: AddedField = {
-  input: given.describe('Up to 20 rules { name, when, runs, sibling, then } on answers, first fit wins.'),
+  input: given.describe('Rules on its answers; see docs/rules.md.'),
   output: z.array(z.record(z.string(), z.unknown())),
   read(value, { field, problems }) {
     const read = readRules(value, field, problems)

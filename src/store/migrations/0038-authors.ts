@@ -9,6 +9,9 @@ export const authors: Migration = {
   name: 'authors',
   statements: [
     `alter table belfry.hint add column author_kind {text} not null default 'person'`,
+    // The next instant of the schedule before the hint was given, and after.
+    'alter table belfry.hint add column was_next_at bigint',
+    'alter table belfry.hint add column next_at bigint',
     'alter table belfry.schedule add column steering {text}',
     'alter table belfry.schedule add column open_window {text}',
     'alter table belfry.schedule add column hint_epoch int not null default 0',

@@ -54,7 +54,19 @@ const findLedger = both(
 )
 
 const hint = tables.hint.only(
-  ...(['kind', 'value', 'expiresAt', 'reason', 'author', 'by', 'createdAt', 'endedAt', 'endedBy'] as const),
+  ...([
+    'kind',
+    'value',
+    'expiresAt',
+    'reason',
+    'author',
+    'by',
+    'createdAt',
+    'wasNextAt',
+    'nextAt',
+    'endedAt',
+    'endedBy',
+  ] as const),
 )
 const ledger = tables.ledger.but('ns', 'scheduleId')
 

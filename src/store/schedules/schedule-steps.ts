@@ -59,6 +59,9 @@ export type HintAnswer =
       readonly clamped?: Clamped
       /** The author of the hint that outranks it: it waits until that has ended. */
       readonly outrankedBy?: AuthorKind
+      /** The schedule without and with it. */
+      readonly before: ScheduleView
+      readonly after: ScheduleView
     }
   | { readonly answer: 'not-found' }
 

@@ -7,6 +7,7 @@ import { type HintKind, hintKinds } from '../../core/schedule/hints.ts'
 import { everyMsMin } from '../../core/schedule/schedule-fields.ts'
 import { checkInstant, checkInteger, checkText, invalid, nameLengthMax } from '../check.ts'
 import type { HintAnswer, NewHint } from '../port.ts'
+import { scheduleViewOf } from '../reads/find-schedule.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
 import { clockNow, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
@@ -25,8 +26,10 @@ export function* setHint(context: StoreContext, name: string, given: NewHint): S
   const { row, clamped, outrankedBy } = written
   const { nextRunAt, waitsFor } = row
   const told = { ...(clamped !== null && { clamped }), ...(outrankedBy !== null && { outrankedBy }) }
-  return { answer: 'set', nextRunAt, waitsFor: waitsFor === null ? null : formatId('run', waitsFor), ...told }
+  const views = { before: scheduleViewOf(locked), after: scheduleViewOf(row) }
+  return { answer: 'set', nextRunAt, waitsFor: waitsFor === null ? null : formatId('run', waitsFor), ...told, ...views }
 }
+setHint.rehearses = true as const
 setHint.audits = (answer: HintAnswer) => (answer.answer === 'set' ? { detail: {} } : null)
 
 export type ClearAnswer =

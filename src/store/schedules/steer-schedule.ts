@@ -83,13 +83,14 @@ export function* placeHint(
   const gone = everyHint(locked.hints).filter((other) => isSameSlot(other, ranked))
   const found = yield* withPastSettled(context, now, locked, gone)
   yield* endHints(endsOf(found.id, [ranked], now, 'replaced'))
+  const row = yield* askAgain(withEpoch(found, author), withHint(found.hints, ranked, now), now)
   const [id] = (yield* freshIds(1)) as [number]
   const { kind, expiresAt } = hint
   const value = hint.kind === 'interval' ? hint.ms : hint.at
   const given = { id, ns: found.ns, scheduleId: found.id, kind, value, expiresAt, reason, createdAt: now }
-  const by = { author: author.name, by: author.kind }
+  const by = { author: author.name, by: author.kind, wasNextAt: locked.nextRunAt, nextAt: row.nextRunAt }
   yield* one(insertHint, ...tables.hint.tuple({ ...given, ...by, endedAt: null, endedBy: null }))
-  return yield* askAgain(withEpoch(found, author), withHint(found.hints, ranked, now), now)
+  return row
 }
 
 export interface HintsCleared {

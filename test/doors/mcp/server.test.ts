@@ -41,7 +41,10 @@ describe('the tools', () => {
     expect(listed.map(({ name }) => name)).toEqual(
       operations
         .filter(({ doors }) => doors.mcp === true)
-        .map(({ noun, verb }) => `${noun}_${verb.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`),
+        .map(
+          ({ noun, verb, tool }) =>
+            tool?.name ?? `${noun}_${verb.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+        ),
     )
     for (const { name, annotations = {}, inputSchema } of listed) {
       const { operation } = toolsFor('admin').find((tool) => tool.name === name) as ReturnType<typeof toolsFor>[number]

@@ -4,6 +4,8 @@ import { atDesk, errorOf, problemsIn, startAt, verbsAt } from '../desk.ts'
 
 const desk = atDesk()
 const { schedules } = verbsAt(() => desk().context)
+const { schedules: rehearsed } = verbsAt(() => ({ ...desk().context, store: desk().context.store.rehearsal() }))
+const { schedules: agents } = verbsAt(() => ({ ...desk().context, actor: { name: 'bot', door: 'mcp' } }))
 const daily = { name: 'report', cron: '0 9 * * *', target: { handler: 'report' } }
 
 describe('create', () => {
@@ -218,7 +220,7 @@ describe('a hint', () => {
 
   it('lives as long as its kind does unless it says otherwise, and names its author', async () => {
     await schedules.put(daily)
-    expect(await schedules.hint('report', { every: '5m', reason: 'busy' })).toEqual({
+    expect(await schedules.hint('report', { every: '5m', reason: 'busy' })).toMatchObject({
       nextRunAt: startAt + 300_000,
       waitsFor: null,
     })
@@ -240,6 +242,68 @@ describe('a hint', () => {
     expect((await schedules.get('report')).hints).toMatchObject({ interval: { ms: 300_000 } })
     expect(await schedules.clearHints('report')).toEqual({ cleared: ['interval'] })
     expect((await schedules.get('report')).hints).toEqual({})
+  })
+
+  it('is tried out in a dry run, which tells the next ten with it and without it and writes nothing', async () => {
+    await schedules.put(daily)
+    const told = await rehearsed.hint('report', { every: '20m', ttl: '1h', reason: 'release' })
+    const minutes = (runs: readonly { at: number }[] = []) => runs.slice(0, 4).map(({ at }) => (at - startAt) / 60_000)
+    expect(minutes(told.next)).toEqual([20, 40, ...minutes(told.otherwise).slice(0, 2)])
+    expect(told.otherwise).toHaveLength(10)
+    expect(await schedules.hints('report')).toEqual([])
+  })
+
+  it('of an agent is bounded, ranked below a person, and cannot be claimed to be another', async () => {
+    await schedules.put(daily)
+    const asked = { every: '1s', reason: 'r' }
+    expect(await problemsIn(agents.hint('report', { ...asked, author: 'ann' } as never))).toMatchObject([
+      { field: 'author' },
+    ])
+    expect(await agents.hint('report', asked)).toMatchObject({ clamped: { field: 'every', from: 1_000, to: 10_000 } })
+    await schedules.hint('report', { every: '5m', reason: 'busy' })
+    expect(await agents.hint('report', asked)).toMatchObject({ outrankedBy: 'person' })
+    expect(await agents.clearHints('report')).toEqual({ cleared: ['interval'], kept: ['person'] })
+    expect(await errorOf(agents.clearHints('report'))).toMatchObject({ code: 'not-allowed' })
+    expect(await errorOf(agents.hint('report', { ...asked, ttl: '25h' }))).toMatchObject({ code: 'not-allowed' })
+    await schedules.pause('report', { for: '48h' })
+    expect(await errorOf(agents.resume('report'))).toMatchObject({ code: 'not-allowed' })
+    expect(await agents.pause('report')).toMatchObject({
+      paused: { until: startAt + 48 * 3_600_000 },
+      pauses: [{ by: 'person' }, { by: 'agent', author: 'bot', until: startAt + 24 * 3_600_000 }],
+    })
+  })
+
+  it('of an agent is refused beyond its rate, with when that lifts', async () => {
+    await schedules.put(daily)
+    const asked = { at: '2026-01-05T09:10Z', reason: 'r' }
+    for (let made = 0; made < 6; made++) await agents.hint('report', asked)
+    const lifted = { code: 'too-many', details: { reason: 'too-many-changes', liftsAt: startAt + 3_600_000 } }
+    expect(await errorOf(agents.hint('report', asked))).toMatchObject(lifted)
+  })
+
+  it.each([
+    ['a window beside an at', { at: '2026-12-01T09:00Z', window: '* 8-19 * * *' }, 'window', /runs only once/],
+    ['a window with six fields', { every: '5m', window: '* * 8-19 * * *' }, 'window', /6 fields/],
+    ['a window that never opens', { every: '5m', window: '* * 31 2 *' }, 'window', /400 days/],
+    ['a zone that nothing needs', { every: '5m', zone: 'Europe/Paris' }, 'zone', /means nothing/],
+  ])('%s is refused', async (_, timing, field, problem) => {
+    const found = await problemsIn(schedules.put({ name: 'w', target: { handler: 'h' }, ...timing }))
+    expect(found).toMatchObject([{ field, problem: expect.stringMatching(problem) }])
+  })
+
+  it('a window keeps the zone that was resolved, and loses it with the window', async () => {
+    const { schedule } = await schedules.put({
+      name: 'w',
+      every: '5m',
+      window: '* 8-19 * * 1-5',
+      target: { handler: 'h' },
+    })
+    expect(schedule).toMatchObject({ zone: 'Europe/Paris', window: '* 8-19 * * 1-5', everyMs: 300_000 })
+    const { anchorAt } = schedule
+    const moved = await schedules.update('w', { window: '* 9-19 * * 1-5' })
+    expect(moved.schedule).toMatchObject({ zone: 'Europe/Paris', anchorAt })
+    const { schedule: after } = await schedules.update('w', { window: null })
+    expect([after.window, after.zone]).toEqual([undefined, undefined])
   })
 
   it.each([

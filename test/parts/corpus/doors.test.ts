@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { phaseForms } from '../../../src/core/corpus/derive-phases.ts'
+import { phaseAnswer } from '../../../src/parts/corpus/phases/phase-answer.ts'
 import { CorpusScene, plainly } from './scene.ts'
 
 const refusalOf = async (call: Promise<unknown>) => {
@@ -35,7 +37,8 @@ it('wrong input to a corpus is refused whole, with what is right', async () => {
     [() => corpora.trigger({ name: 'notes', path: 'a', from: 'poet' }), 'invalid', /architect, builder, critic/],
     [() => corpora.put({ name: 'notes', root: scene.root, target, drain: true }), 'invalid', /without a budget/],
     [() => corpora.put({ name: 'notes', root: scene.root, target, cron: '* *' }), 'invalid', /cron/],
-    [() => corpora.put({ name: 'notes', root: outside, target }), 'conflict', /root/],
+    [() => corpora.put({ name: 'n', target, prompts: { critic: 'none.md' } }), 'invalid', /does not exist/],
+    [() => corpora.put({ name: 'notes', root: outside, target }), 'conflict', /would get/],
     [() => corpora.create({ name: 'other', root: join(scene.root, 'inner'), target }), 'conflict', /notes/],
     [() => corpora.create({ name: 'other', root: scene.root, target }), 'conflict', /notes/],
     [() => corpora.create({ name: 'other', root: '/nowhere/at/all', target }), 'invalid', /does not exist/],
@@ -77,6 +80,14 @@ it('an answer that is empty, a sentinel, too large, or beyond its phase fails th
   }
 })
 
+it('the end of a long text is no answer, and an object is found in what a model says around it', () => {
+  const [architect, builder] = phaseForms as [never, never]
+  expect(phaseAnswer({ text: 'x'.repeat(102_400) }, architect)).toEqual({ refused: expect.stringContaining('100 KB') })
+  const text = 'Here it is:\n```json\n{"_content":"c","usage":{"tokens":7}}\n```\nDone.'
+  expect(phaseAnswer({ text }, builder)).toEqual({ fields: { _content: 'c' }, tokens: 7 })
+  expect(phaseAnswer({ text: ' plain words ' }, builder)).toEqual({ fields: { _content: 'plain words' } })
+})
+
 it('triggers are answered with the first run of an item, go first in, first out, and are cleared alone', async () => {
   const scene = await CorpusScene.open({})
   await scene.seed('a', 'b', 'c')
@@ -104,7 +115,7 @@ it('triggers are answered with the first run of an item, go first in, first out,
 it('an abort cancels the phase at work at once and parks its item until it is released', async () => {
   const scene = await CorpusScene.open({})
   await scene.seed('a')
-  let begun = () => undefined as void
+  let begun: () => void = () => undefined
   const atWork = new Promise<void>((resolve) => {
     begun = resolve
   })
@@ -155,9 +166,11 @@ it('a parent is rebuilt after its child, once, and two items that cite each othe
   expect(firsts).toBeLessThan(40)
   scene.handed.length = 0
   scene.write('top/child/README.md', 'changed')
+  scene.answer = (handed, run) =>
+    handed.item === 'top/child' && handed.phase === 'builder' ? { _content: 'another' } : plainly(handed, run)
   const phases = await scene.settle(60)
   expect(phases).toBeLessThan(40)
   const built = scene.handed.filter(({ phase }) => phase === 'builder').map(({ item }) => item)
   expect(built[0]).toBe('top/child')
-  expect(built).toContain('top')
+  expect(built.filter((item) => item === 'top')).toHaveLength(1)
 })

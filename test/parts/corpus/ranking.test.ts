@@ -2,33 +2,14 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { soundState } from '../../../src/core/corpus/phases.ts'
 import { rankItems } from '../../../src/core/corpus/rank.ts'
-import type { Corpus, CorpusSpec } from '../../../src/parts/corpus/corpus-row.ts'
+import type { Corpus } from '../../../src/parts/corpus/corpus-row.ts'
 import { lockCorpus } from '../../../src/parts/corpus/corpus-row.ts'
 import { type Item, placed, removeItems, saveItems } from '../../../src/parts/corpus/items/item-row.ts'
 import { lineOf } from '../../../src/parts/corpus/items/pick-item.ts'
 import { putCorpus } from '../../../src/parts/corpus/write-corpus.ts'
 import { actor, onEachDatabase, startAt } from '../../store/scene.ts'
+import { corpusSpec } from './spec.ts'
 
-const spec: CorpusSpec = {
-  name: 'ranked',
-  root: null,
-  target: { handler: 'write' },
-  targets: {},
-  prompts: {},
-  cron: '*/30 * * * *',
-  zone: 'UTC',
-  depthWeight: 0.5,
-  architectEvery: 10,
-  maxArchive: 20,
-  attempts: 5,
-  propagateAfterMs: 0,
-  autoSeed: [],
-  ignore: [],
-  drain: false,
-  concurrency: 1,
-  budget: null,
-  phases: null,
-}
 const names = ['architect', 'builder', 'critic']
 const status = fc.constantFrom('fresh', 'stale', 'pending', 'failed')
 const item = fc.record({
@@ -42,7 +23,7 @@ const item = fc.record({
 
 onEachDatabase('the picks of a corpus', (scene) => {
   it('by groups are those over the whole corpus, whatever its items are, and however they change', async () => {
-    await scene().write((context) => putCorpus(context, spec, { actor, mode: 'create', rootId: 'x' }))
+    await scene().write((context) => putCorpus(context, corpusSpec, { actor, mode: 'create', rootId: 'x' }))
     const look = (count: number) =>
       scene().write(function* (context) {
         const corpus = yield* lockCorpus(context, 'ranked')

@@ -163,7 +163,11 @@ describe('a look of a planner', () => {
     ])
     const first = await looked(belfry)
     expect(first.run.status).toBe('failed')
-    expect(first.analysis).toMatchObject({ state: 'failed', warnings: ['server-error'], tokensIn: 17 })
+    expect(first.analysis).toMatchObject({
+      state: 'failed',
+      warnings: ['missing_final_tool', 'server-error'],
+      tokensIn: 17,
+    })
     const second = await looked(belfry)
     const waits = [first, second].map(({ analysis }) =>
       Math.round(((analysis?.nextLookAt ?? 0) - (analysis?.at ?? 0)) / 60_000),

@@ -108,7 +108,7 @@ onEachStore('rules', (stage) => {
       ...every5m,
       timing: { cron: '0 * * * *', zone: 'UTC' },
       minMs: 2 * minute,
-      rules: rulesOf([{ name: 'r', when: { a: 1 }, then: { every: '5s' } }]),
+      rules: rulesOf([{ name: 'r', when: { a: 1 }, then: { every: '10s' } }]),
     })
     await stage().fireAt(startAt + hour)
     expect(await answered(stage(), { a: 1 })).toBe(120)

@@ -1,4 +1,4 @@
-import { partCommands, partModels, partQueues, partTrusts, partUps } from '../../../parts-face.ts'
+import { partCommands, partModels, partQueues, partServers, partTrusts, partUps } from '../../../parts-face.ts'
 import type { LocalCommand } from '../part.ts'
 
 const up: LocalCommand = {
@@ -45,6 +45,7 @@ const mcp: LocalCommand = {
       flags: '--tools <SET|NAME,…>',
       says: 'The tools to offer: default, all, a noun such as queue, or names of tools. Default: default.',
     },
+    ...partServers.map(({ option }) => option),
     ...partModels.flatMap(({ options }) => options),
   ],
   load: async () => (await import('./mcp.ts')).mcp,

@@ -3,7 +3,7 @@ import { type Scope, scopes } from '../../../operations/caller-scope.ts'
 import { exitOk } from '../../../operations/error-codes.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
-import { partModels } from '../../../parts-face.ts'
+import { partModels, partServers } from '../../../parts-face.ts'
 import { contextInRun, isRunToken, passOn } from '../../mcp/in-run.ts'
 import { chosenTools } from '../../mcp/tool-sets.ts'
 import { refuseServer, type ServerFlags, serverNamed } from '../session/named-server.ts'
@@ -46,6 +46,8 @@ export async function mcp(
   refuseServer('mcp', 'Connect the agent to the /mcp route of the server.', given as ServerFlags, world)
   refuseStraySchema(locateStore(store, world), schema)
   if (isJudged) return exitOk
+  const part = partServers.find(({ flag }) => given[flag] !== undefined)
+  if (part !== undefined) return servePart(part, given as unknown as McpFlags, world)
   const { stdin, stdout, stderr } = world
   const start = startOf(given as unknown as McpFlags, world)
   const opening = new Opening(() => openStore(given as unknown as McpFlags, world))
@@ -69,6 +71,24 @@ export async function mcp(
   } finally {
     await Promise.all(beside.map((part) => part.close()))
     await opening.close()
+  }
+}
+
+/** A part serves the model in place of the verbs. Without its store there is nothing to serve. */
+async function servePart(part: (typeof partServers)[number], given: McpFlags, world: World): Promise<number> {
+  const session = await openStore(given, world)
+  try {
+    const { context } = session
+    const asked = { ...context, actor: { ...context.actor, door: 'mcp' } }
+    const { stdin, stdout } = world
+    await (await part.load())(String((given as unknown as Record<string, unknown>)[part.flag]), {
+      context: asked,
+      stdin,
+      stdout,
+    })
+    return exitOk
+  } finally {
+    await session.close()
   }
 }
 

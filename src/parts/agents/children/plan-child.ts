@@ -7,7 +7,6 @@ import { findRun } from '../../../store/reads/find-run.ts'
 import { findSchedule } from '../../../store/reads/find-schedule.ts'
 import type { RunView, ScheduleView } from '../../../store/views.ts'
 import type { AgentTarget } from '../agent-target.ts'
-import { taskHome } from '../tasks/task-home.ts'
 import type { TaskView } from '../tasks/task-rows.ts'
 import { type MakingTask, madeFrom } from '../tasks/task-writes.ts'
 import { runEnded } from './child-rows.ts'
@@ -25,25 +24,24 @@ export async function planned(
   { given, value, problems }: Reading<Given>,
   { isUntimed, shaped = (task) => task }: MakingTask = {},
 ): Promise<{ readonly answer: 'created' | 'unchanged'; readonly view: TaskView }> {
-  const { durable, ...fields } = value
   const { within } = context.actor
   const asAgent = { ...context, actor: { ...context.actor, kind: 'agent' as const } }
-  const how = { isUntimed: isUntimed === true, shaped }
-  const asked = { given, value: fields, problems }
-  if (within === undefined) return madeFrom(await taskHome(asAgent, durable !== false), asked, how)
+  if (within === undefined)
+    return madeFrom(asAgent, { given, value, problems }, { isUntimed: isUntimed === true, shaped })
+  const { durable, ...fields } = value
+  const found = durable === false ? [...problems, boundToRun] : problems
   const parent = await parentOf(asAgent, within)
   const { cwd = within.project } = parent.target
   const whole = { ...inherited(parent, fields.agent), ...fields, queue: parent.run.queue, cwd }
-  const making = { ...how, shaped: (task: Shaped) => asChild(shaped(task), parent, within) }
-  const found = durable === false ? [...problems, noSessionHere] : problems
-  return madeFrom(await taskHome({ ...asAgent, folder: cwd }), { given, value: whole, problems: found }, making)
+  const making = { isUntimed: isUntimed === true, shaped: (task: Shaped) => asChild(shaped(task), parent, within) }
+  return madeFrom({ ...asAgent, folder: cwd }, { given, value: whole, problems: found }, making)
 }
 
-/** A run ends, and what it plans outlives it. */
-const noSessionHere: Problem = {
+/** Children are counted, and end with their parent: the store keeps them. */
+const boundToRun: Problem = {
   field: 'durable',
-  problem: 'is false, and a run has no session that would keep it',
-  expected: 'true, or leave it out: the task is stored, and expires within 7 days',
+  problem: 'is false in a run',
+  expected: 'true, or leave it out: the task is stored, and ends with the task of this run',
 }
 
 type Shaped = Parameters<NonNullable<MakingTask['shaped']>>[0]

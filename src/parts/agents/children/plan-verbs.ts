@@ -11,9 +11,8 @@ import { scheduleShape } from '../../../operations/schedule/schedule-input.ts'
 import { outputOf, text } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
 import { projectRoot } from '../inbox/project-root.ts'
-import { presentTask } from '../tasks/present-task.ts'
+import { ownAndKept, presentTask } from '../tasks/present-task.ts'
 import { taskId } from '../tasks/task-input.ts'
-import { listTasks } from '../tasks/task-rows.ts'
 import { deleteOwn } from './delete-own.ts'
 import { planned } from './plan-child.ts'
 import { type PlannedTask, plannedSchema, plannedTaskOf } from './planned-task.ts'
@@ -29,7 +28,10 @@ const asked = {
   prompt: z.string().describe('What the agent is to do, on its own: it remembers nothing.'),
   agent: z.string().min(1).describe('Its profile. Default: that of this run, else claude.').optional(),
   maxRuns,
-  durable: z.boolean().describe('Whether it outlives this session. Default: true.').optional(),
+  durable: z
+    .boolean()
+    .describe('Whether it outlives this session. false: its prompt comes to this session. Default: true.')
+    .optional(),
 }
 
 type Given = Readonly<Record<string, unknown>>
@@ -124,6 +126,10 @@ const repeat = operation({
     const { until: _, ...given } = whole
     const { until, ...fields } = value
     const ends = readUntil(until, problems)
+    if (value.durable === false && ends.answer !== undefined) {
+      const expected = 'an instant: a session says nothing of its answers before it has gone on'
+      problems.push({ field: 'until', problem: 'is a rule for a session task', expected })
+    }
     const isPaced = given.every === undefined && given.everyMs === undefined
     const timed = isPaced ? {} : { startNow: true }
     const asking = { ...fields, ...timed, ...(ends.at !== undefined && { expiresAt: ends.at }) }
@@ -177,10 +183,10 @@ const list = operation({
   doors: agents,
   examples: [{}],
   nextPage: behindLast<PlannedTask>(({ id }) => ({ after: id })),
-  async run({ store, folder, actor }, { limit: most = limitDefault, after }) {
-    const project = actor.within?.project ?? projectRoot(folder)
+  async run(context, { limit: most = limitDefault, after }) {
+    const project = context.actor.within?.project ?? projectRoot(context.folder)
     const page = { limit: most, project, ...(after !== undefined && { after }) }
-    return (await store.look(listTasks, page)).map(plannedTaskOf)
+    return (await ownAndKept(context, page)).map(plannedTaskOf)
   },
 })
 
@@ -202,8 +208,8 @@ const remove = operation({
   doors: agents,
   examples: [{ id: '3f9c01ab' }],
   async run(context, { id }) {
-    const { store, actor, waits } = context
-    const { spec, id: schedule } = await presentTask(context, id)
+    const { spec, id: schedule, home } = await presentTask(context, id)
+    const { store, actor, waits } = home
     await store.do(deleteOwn, { name: spec.name, schedule }, { actor })
     waits.lookAtAll()
     return { id: spec.task?.id ?? id, deleted: true as const }

@@ -46,8 +46,8 @@ export const plannedSchema = noted(
 )
 
 export function plannedTaskOf(view: TaskView): PlannedTask {
-  const { id, timing, zone, status, nextAt, nextDueAt, agent, prompt, expiresAt } = taskOf(view)
+  const { id, timing, zone, status, nextAt, nextDueAt, agent, prompt, expiresAt, durable } = taskOf(view)
   const { lastStartedAt, spec } = view
   const optional = onlyGiven({ zone, prompt, parent: spec.task?.parent })
-  return { id, timing, status, nextAt, nextDueAt, lastStartedAt, agent, durable: true, expiresAt, ...optional }
+  return { id, timing, status, nextAt, nextDueAt, lastStartedAt, agent, durable, expiresAt, ...optional }
 }

@@ -4,7 +4,6 @@ import type { OperationContext, PrivateStore } from '../../../operations/operati
 import { liftHolds } from '../../../store/holds/lift-hold.ts'
 import { listHolds } from '../../../store/holds/list-holds.ts'
 import { putHold } from '../../../store/holds/put-hold.ts'
-import type { Store } from '../../../store/port.ts'
 import { clockNow, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { inboxQueue } from './inbox-queue.ts'
@@ -18,12 +17,12 @@ const lookMs = 5_000
 const stoppedKinds = ['agent', inboxKind.name]
 const stoppedQueues = ['agents', inboxQueue]
 
-/** The sessions that processes serve, by the store that they work on. */
-const served = new WeakMap<Store, ServedSession>()
+/** The sessions that processes serve. A call that is audited or rehearsed has another store, and the same waits. */
+const served = new WeakMap<OperationContext['waits'], ServedSession>()
 
 /** The session that this process serves. */
-export function servedSession({ store }: Pick<OperationContext, 'store'>): ServedSession | undefined {
-  return served.get(store)
+export function servedSession({ waits }: Pick<OperationContext, 'waits'>): ServedSession | undefined {
+  return served.get(waits)
 }
 
 /**
@@ -48,13 +47,15 @@ export class ServedSession {
   }
 
   /** Calls on this store are those of the session from now on. */
-  serve({ store }: Pick<OperationContext, 'store'>): void {
-    served.set(store, this)
+  serve({ waits }: Pick<OperationContext, 'waits'>): void {
+    served.set(waits, this)
   }
 
   /** The same caller on the session's own store; null while it has no task. */
   opened(context: OperationContext): OperationContext | null {
-    return this.#own === null ? null : { ...context, store: this.#own.store, waits: this.#own.waits }
+    if (this.#own === null) return null
+    const { store, waits } = this.#own
+    return { ...context, waits, store: context.store.isRehearsal === true ? store.rehearsal() : store }
   }
 
   /** The same, opened where it was not. */

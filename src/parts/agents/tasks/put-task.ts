@@ -29,10 +29,10 @@ export interface NewTask {
   readonly asked: unknown
   /** Random ids, of which the first free one is taken. */
   readonly ids: readonly string[]
-  /** The run in which an agent plans it, under its quota. */
-  readonly within?: RunBounds | undefined
   /** Unfinished tasks of the project that are kept elsewhere, and count too. */
   readonly others?: number
+  /** The run in which an agent plans it, under its quota. */
+  readonly within?: RunBounds | undefined
 }
 
 export type TaskPut =

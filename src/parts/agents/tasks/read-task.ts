@@ -29,12 +29,13 @@ type TaskReading = Reading<Given>
 
 /** Reads a task that is asked for into its schedule and its facts; it is refused whole, with everything that is wrong. */
 export async function readTask(
-  context: TaskHome,
+  context: OperationContext & Pick<Partial<TaskHome>, 'session'>,
   reading: TaskReading,
   { now, isUntimed }: Pick<TaskPlace, 'now' | 'isUntimed'>,
 ): Promise<Omit<NewTask, 'ids'>> {
   const { given, value } = reading
-  if (context.session !== undefined) return readSessionTask(context, reading, now)
+  if (context.session !== undefined)
+    return readSessionTask({ ...context, session: context.session }, reading, { now, isUntimed })
   const named = (value.agent as string | undefined) ?? agentDefault
   const known = (await knownProfiles(context.store)).get(named)
   await refuseUse(context, { profile: known, given, env: value.env })
@@ -46,14 +47,23 @@ export async function readTask(
 }
 
 /** Reads a task for the session that this process serves. The session does it, so that there is nothing to say of an agent. */
-async function readSessionTask(context: TaskHome, reading: TaskReading, now: number): Promise<Omit<NewTask, 'ids'>> {
+async function readSessionTask(
+  context: OperationContext & { readonly session: ServedSession },
+  reading: TaskReading,
+  { now, isUntimed }: Pick<TaskPlace, 'now' | 'isUntimed'>,
+): Promise<Omit<NewTask, 'ids'>> {
   const { given, value } = reading
-  const { id: session, project } = context.session as ServedSession
+  const { id: session, project } = context.session
   await refuseUse(context, { profile: undefined, given, env: undefined })
   const { prompt = '' } = value
   const target = { inbox: { session, prompt } }
-  const { task, problems } = taskFrom(context, reading, { now, folder: project, target })
-  refuse('The session task', [...problems, ...strayed(given)])
+  const { task, problems } = taskFrom(context, reading, { now, isUntimed, folder: project, target })
+  const missing = {
+    field: 'every',
+    problem: 'is missing',
+    expected: 'a timing: a session task has no runs that wake it',
+  }
+  refuse('The session task', [...problems, ...strayed(given), ...(isUntimed === true ? [missing] : [])])
   return { ...task, facts: { ...task.facts, project, session } }
 }
 
@@ -73,10 +83,10 @@ export interface TaskPlace {
   readonly folder: string | undefined
   /** The task of its name as it is: its zone is kept, and its instants were right when they were written. */
   readonly before?: ScheduleSpec | undefined
-  /** Its runs say when the next one is. */
-  readonly isUntimed?: boolean | undefined
   /** The target, where it is no agent. */
   readonly target?: Target
+  /** Its runs say when the next one is. */
+  readonly isUntimed?: boolean | undefined
 }
 
 /** The same, with the problems beside it. The context has the kinds as the store knows them. */

@@ -81,13 +81,8 @@ export const loop = operation({
 type Given = Readonly<Record<string, unknown>>
 
 async function createdFrom(context: OperationContext, reading: Reading<Given>): Promise<TaskWritten> {
-  const home = await taskHome(context, reading.value.durable as boolean | undefined)
-  return createdAt(home, reading)
-}
-
-async function createdAt(context: TaskHome, reading: Reading<Given>): Promise<TaskWritten> {
-  const { answer, view } = await madeFrom(context, reading)
-  return written(context, answer, view)
+  const { answer, view, home } = await madeFrom(context, reading)
+  return written(home, answer, view)
 }
 
 type ReadTask = Omit<NewTask, 'ids'>
@@ -99,20 +94,27 @@ export interface MakingTask {
   readonly shaped?: (task: ReadTask) => ReadTask
 }
 
-/** Makes a task as it was asked for. */
+export interface MadeTask {
+  readonly answer: 'created' | 'unchanged'
+  readonly view: TaskView
+  readonly home: TaskHome
+}
+
+/** Makes a task as it was asked for, where `durable` says. */
 export async function madeFrom(
-  context: TaskHome,
-  { value: { durable: _, ...value }, given: { durable: __, ...given }, problems }: Reading<Given>,
+  context: OperationContext,
+  { value: { durable, ...value }, given: { durable: _, ...given }, problems }: Reading<Given>,
   { isUntimed, shaped = (task) => task }: MakingTask = {},
-): Promise<{ readonly answer: 'created' | 'unchanged'; readonly view: TaskView }> {
-  const { store, actor } = context
+): Promise<MadeTask> {
+  const home = await taskHome(context, durable as boolean | undefined)
+  const { store, actor } = home
   const now = await store.look(clockNow)
-  const task = shaped(await readTask(context, { value, given, problems }, { now, isUntimed }))
+  const task = shaped(await readTask(home, { value, given, problems }, { now, isUntimed }))
   const ids = Array.from({ length: idsTried }, () => context.randomHex(4))
-  const others = await context.others(task.facts.project)
+  const others = await home.others(task.facts.project)
   const answer = await store.do(createTask, { ...task, ids, others }, { actor })
-  const view = answer.answer === 'created' ? fresh(answer.put.schedule) : await presentTask(context, answer.id)
-  return { answer: answer.answer, view }
+  const view = answer.answer === 'created' ? fresh(answer.put.schedule) : await presentTask(home, answer.id)
+  return { answer: answer.answer, view, home }
 }
 
 /** A dry run leaves nothing to read. */

@@ -90,7 +90,7 @@ function seenAs(item: Item, { document, text, stat, isStored }: AsWritten): Seen
 
 function unreadable(path: string, problem: string): BelfryError {
   return new BelfryError('conflict', `The document of ${path} ${problem}.`, {
-    hint: 'Restore it from its newest snapshot: `belfry corpus repair`.',
+    hint: 'Correct it, or copy the newest file of its .meta/archive over it.',
     details: { path },
   })
 }

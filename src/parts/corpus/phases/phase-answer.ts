@@ -9,12 +9,17 @@ export type PhaseAnswer =
   | { readonly refused: string }
 
 const answerBytesMax = 2 * 1024 * 1024
+const textKept = 100 * 1024
 /** What agents say when they have nothing to say. */
 const sentinels = new Set(['NO_REPLY', 'NO_CONTENT', 'HEARTBEAT_OK', 'null', 'undefined', '[object Object]'])
 
 /** Reads what a phase answered. Nothing that is empty, a sentinel, too large or beyond the phase's own fields is taken. */
 export function phaseAnswer(facts: Pick<EndFacts, 'json' | 'text'>, form: PhaseForm): PhaseAnswer {
   const given = facts.json ?? facts.text
+  // Of a longer text only the end is kept, and half an answer is none.
+  if (facts.json === undefined && (facts.text?.length ?? 0) >= textKept) {
+    return { refused: 'the answer has over 100 KB: a program writes that much to BELFRY_RESULT_FILE' }
+  }
   if (given === undefined || given === null) return { refused: 'the answer is empty' }
   const [own = ''] = form.writes
   const isBuilding = form.writes.length > 1

@@ -44,7 +44,7 @@ function inputsOf(
   return {
     files: structureHash(names).slice(0, 16),
     steer: short(textIn(document._steer)),
-    prompt: short(promptOf(corpus, document, phase) ?? ''),
+    prompt: short(promptIfReadable(corpus, document, phase)),
     target: short(canonicalJson(targetOfPhase(corpus, phase))),
     refs: short(refsOf(document).sort().join('\n')),
     contents: names.length > filesNamedMax ? short(canonicalJson(hashes)) : hashes,
@@ -79,6 +79,15 @@ export function promptOf({ spec, name }: Corpus, document: ItemDocument, phase: 
   const text = isOwn ? own : file === undefined ? undefined : readFileSync(file, 'utf8')
   const names: Readonly<Record<string, string>> = { corpus: name, phase }
   return text?.replace(/\{\{(\w+)\}\}/g, (whole, word: string) => names[word] ?? whole)
+}
+
+/** A file that is gone must not keep the tree from being looked at; the phase that needs it says so. */
+function promptIfReadable(corpus: Corpus, document: ItemDocument, phase: string): string {
+  try {
+    return promptOf(corpus, document, phase) ?? ''
+  } catch {
+    return 'unreadable'
+  }
 }
 
 /** `_builder` is the brief that the architect wrote, and no prompt. */

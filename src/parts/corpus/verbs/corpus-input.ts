@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import type { PhaseForm } from '../../../core/corpus/derive-phases.ts'
@@ -119,7 +119,12 @@ export function readCorpus(given: CorpusGiven, around: Reading, problems: Proble
     noteUnknown(one.phase, `targets[${index}].phase`)
     return [one.phase, readTarget(one.target, `targets[${index}].target`, around, problems)]
   })
-  for (const phase of Object.keys(given.prompts ?? {})) noteUnknown(phase, `prompts.${phase}`)
+  for (const [phase, file] of Object.entries(given.prompts ?? {})) {
+    noteUnknown(phase, `prompts.${phase}`)
+    if (!existsSync(resolve(around.folder, file))) {
+      problems.push({ field: `prompts.${phase}`, problem: `is ${file}, which does not exist here`, expected: 'a file' })
+    }
+  }
   const { drain = false, budget } = given
   if (drain && budget === undefined && given.withoutBudget !== true) {
     const expected = 'a budget beside it, such as --budget-phases 200; or --without-budget'

@@ -138,7 +138,7 @@ function sentence({ name }: Corpus, { item: found, band, place, pending, stalene
   if (status === 'failed') return `${phase} failed ${attempts} times, at last: ${facts.error?.message ?? 'unknown'}.`
   if (status === 'disabled') return `It is disabled, and owes ${phase || 'nothing'}.`
   if (status === 'unreadable')
-    return `Its document ${facts.error?.message ?? 'cannot be read'}: \`belfry corpus repair ${name}\`.`
+    return `Its document ${facts.error?.message ?? 'cannot be read'}. Correct it, or copy the newest file of its .meta/archive over it.`
   if (status === 'running') return `${phase} is at work.`
   const { seconds, depth, exponent, depthFactor } = staleness
   const sum =

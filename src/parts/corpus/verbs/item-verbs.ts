@@ -54,7 +54,7 @@ export function documentOf(corpus: Corpus, item: Item): Readonly<Record<string, 
   const read = root === null ? parsed(item.document ?? '') : readDocument(root, item.path)
   if (read !== null && 'document' in read) return read.document
   throw new BelfryError('conflict', `The document of ${item.path} ${read?.problem ?? 'is gone'}.`, {
-    hint: `Restore it from its newest snapshot: \`belfry corpus repair ${corpus.name}\`.`,
+    hint: 'Correct it, or copy the newest file of its .meta/archive over it.',
     details: { path: item.path },
   })
 }

@@ -21,7 +21,7 @@ export function showWritten({ answer, corpus, scan, backlog }: WrittenAnswer, sh
   const none =
     scan.items > 0
       ? ''
-      : `\n  make items of folders: ${sheet.command('corpus', 'seed', name, '--match', "'**/README.md'")}`
+      : `\n  make items of folders: ${sheet.command('corpus', 'seed', name, '--match', '**/README.md')}`
   return `${answer} corpus ${sheet.paint.bold(plainText(name))}\n  ${owed}${rest}${corpus.root === null ? '' : none}`
 }
 

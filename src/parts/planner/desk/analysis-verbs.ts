@@ -4,7 +4,7 @@ import { parseId } from '../../../core/id.ts'
 import { limit, name, scheduleName } from '../../../operations/fields/basic-fields.ts'
 import { quoted } from '../../../operations/input/refuse-input.ts'
 import { behindLast } from '../../../operations/next-page.ts'
-import { everyDoor, operation } from '../../../operations/operation.ts'
+import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import { instantOutput, text } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
@@ -68,7 +68,11 @@ function lineOf({ id, schedule, state, author, at, told }: AnalysisRow): Line {
   }
 }
 
-const reading = { noun: 'analysis', effect: 'read', scope: 'read', doors: everyDoor, method: 'GET' } as const
+const withoutModels: Doors = {
+  ...everyDoor,
+  mcp: 'People read what planners did; a planner reads its own look with its own tools.',
+}
+const reading = { noun: 'analysis', effect: 'read', scope: 'read', doors: withoutModels, method: 'GET' } as const
 
 export const list = operation({
   ...reading,
@@ -134,7 +138,7 @@ export const replay = operation({
   noun: 'analysis',
   effect: 'write',
   scope: 'operate',
-  doors: everyDoor,
+  doors: withoutModels,
   verb: 'replay',
   says: 'Enqueue a look again with what it knew then, by the same or another model; nothing of its schedule changes.',
   request: 'a replay',
@@ -166,7 +170,11 @@ function* enqueueReplay(
   { id, provider, model }: { id: string; provider: string; model?: string },
 ): Step<string> {
   const analysis = { schedule: '', replay: id, provider, ...(model !== undefined && { model }) }
-  return (yield* enqueueFrom(context, 'planner', { queue: plannerQueue, target: { analysis, lane: provider }, onExhausted: 'fail' })).id
+  return (yield* enqueueFrom(context, 'planner', {
+    queue: plannerQueue,
+    target: { analysis, lane: provider },
+    onExhausted: 'fail',
+  })).id
 }
 
 async function present({ store }: OperationContext, id: string): Promise<AnalysisRow> {

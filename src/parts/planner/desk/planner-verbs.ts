@@ -15,6 +15,10 @@ import { findPlanner, type PlannerSpec, providers } from '../planner-row.ts'
 import { askForLook, type PlannerSums, pausePlanner, plannerSums, setPlanner } from './planner-steps.ts'
 
 const people: Doors = { ...everyDoor, mcp: 'Only a person sets, pauses or resumes planners; a model is one.' }
+const withoutModels: Doors = {
+  ...everyDoor,
+  mcp: 'A planner looks by itself; people ask for a look and read what came of it.',
+}
 const changing = { noun: 'planner', effect: 'write', scope: 'admin', persons: true, doors: people, takes: [] } as const
 
 const statusSchema = z.strictObject({
@@ -128,7 +132,7 @@ export const status = operation({
   method: 'GET',
   effect: 'read',
   scope: 'read',
-  doors: everyDoor,
+  doors: withoutModels,
   takes: [],
   says: 'Show the planner: its model, what it did, cost and helped within 30 days.',
   request: 'a request for the planner',
@@ -165,7 +169,7 @@ export const look = operation({
   verb: 'look',
   effect: 'write',
   scope: 'operate',
-  doors: everyDoor,
+  doors: withoutModels,
   takes: ['name'],
   says: 'Enqueue a look of the planner at a schedule now.',
   request: 'a look',

@@ -57,7 +57,11 @@ const people: Doors = {
   ...everyDoor,
   mcp: 'Only a person decides a proposal; a model reads proposals and makes them.',
 }
-const reading = { noun: 'proposal', effect: 'read', scope: 'read', doors: everyDoor, method: 'GET' } as const
+const withoutModels: Doors = {
+  ...everyDoor,
+  mcp: 'People read and decide proposals; a planner makes them with its own tools.',
+}
+const reading = { noun: 'proposal', effect: 'read', scope: 'read', doors: withoutModels, method: 'GET' } as const
 const deciding = {
   noun: 'proposal',
   effect: 'write',

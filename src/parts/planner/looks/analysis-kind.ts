@@ -47,7 +47,7 @@ export const analysisKind: TargetKind = {
 
 /** Announces the provider of the planner where its packages and its key are here. */
 async function analysisExecutor(host: ExecutorHost): Promise<KindExecutor> {
-  const { installedFor } = await import('../models/installed.ts')
+  const { installedFor } = await import('../models/provider-here.ts')
   const named = new Map<string, (attempt: Attempt) => Promise<Ended>>()
   const refresh = async () => {
     const spec = (await host.store.look(findPlanner))?.spec
@@ -118,7 +118,7 @@ export function decisionsOf(calls: readonly ToolCall[]): readonly { tool: string
 const missing = new ModelFailure('missing_final_tool', 'the model did not submit its analysis')
 
 function keptFailure(failure: ModelFailure | null): AnalysisTold['failure'] {
-  return failure === null ? null : { kind: failure.kind, message: failure.message.slice(0, 300) }
+  return failure === null ? null : { kind: failure.kind, message: failure.message }
 }
 
 interface Looking {

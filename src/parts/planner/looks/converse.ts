@@ -1,3 +1,4 @@
+import { reasonText } from '../../../core/reason-text.ts'
 import { type Usage, usageSum } from '../../../core/run/usage.ts'
 import type { LookPrompt } from './look-prompt.ts'
 import type { LookSession } from './look-session.ts'
@@ -48,7 +49,7 @@ export class ModelFailure extends Error {
   readonly resetAt: number | undefined
 
   constructor(kind: string, message: string, more: { usage?: Usage; resetAt?: number | undefined } = {}) {
-    super(message)
+    super(reasonText(message))
     this.kind = kind
     this.usage = more.usage ?? {}
     this.resetAt = more.resetAt
@@ -94,6 +95,8 @@ export async function converse(
       const failure =
         error instanceof ModelFailure ? error : new ModelFailure('failed', String((error as Error)?.message ?? error))
       count(failure.usage)
+      // A provider that ignores the forced tool is a failure of the package, not an answer.
+      if (forced !== null) session.warnings.add('missing_final_tool')
       return { usage, failure }
     }
     count(answer.usage)

@@ -61,7 +61,12 @@ export function* enqueueDueLooks(context: StoreContext): Step<LooksMade> {
 
 export function* enqueueLook(context: StoreContext, analysis: AnalysisTarget): Step<string> {
   const dedupeKey = `planner look ${analysis.schedule}`
-  const run = { queue: plannerQueue, target: { analysis, lane: analysis.provider }, dedupeKey, onExhausted: 'fail' } as const
+  const run = {
+    queue: plannerQueue,
+    target: { analysis, lane: analysis.provider },
+    dedupeKey,
+    onExhausted: 'fail',
+  } as const
   return (yield* enqueueFrom(context, 'planner', run)).id
 }
 

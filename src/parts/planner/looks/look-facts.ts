@@ -6,6 +6,7 @@ import { findScheduleRow, listHints, scheduleViewOf } from '../../../store/reads
 import type { ScheduleRow } from '../../../store/schedules/schedule-row.ts'
 import { all, both, clockNow, type Row, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
+import type { HintView, ScheduleView } from '../../../store/views.ts'
 import { bodyOf } from '../rules-field.ts'
 import { clippedBody, onlyFields } from './clip-body.ts'
 
@@ -86,22 +87,8 @@ export function* lookFacts(
   const siblings = (yield* siblingsOf(context, spec)).slice(0, siblingsMax)
   const hints = yield* listHints(context, row.name)
   const { paused, disabled } = scheduleViewOf(row)
-  const told = hints.map(({ kind, value, by, author, reason, createdAt, expiresAt, ended }) => ({
-    ...(kind === 'interval' ? { every: formatDuration(value) } : { at: isoText(value) }),
-    by,
-    author,
-    reason: reasonText(reason, 120),
-    given: isoText(createdAt),
-    expires: isoText(expiresAt),
-    ...(ended !== null && { ended: ended.by }),
-  }))
-  const siblingResponses: LookFacts['siblingResponses'][number][] = []
-  for (const sibling of siblings) {
-    const found = yield* findScheduleRow(context, sibling.spec.name)
-    const [latest] = found === null ? [] : yield* responsesOf(found, 1)
-    if (latest !== undefined)
-      siblingResponses.push({ endpointId: sibling.id, endpointName: sibling.spec.name, ...latest })
-  }
+  const told = hints.map(hintTold)
+  const siblingResponses = yield* latestOf(context, siblings)
   const { timing } = spec
   return {
     now: isoText(now),
@@ -133,6 +120,28 @@ export function* lookFacts(
     responses: yield* responsesOf(row, responsesMax),
     siblingResponses,
   }
+}
+
+function hintTold({ kind, value, by, author, reason, createdAt, expiresAt, ended }: HintView) {
+  return {
+    ...(kind === 'interval' ? { every: formatDuration(value) } : { at: isoText(value) }),
+    by,
+    author,
+    reason: reasonText(reason, 120),
+    given: isoText(createdAt),
+    expires: isoText(expiresAt),
+    ...(ended !== null && { ended: ended.by }),
+  }
+}
+
+function* latestOf(context: StoreContext, siblings: readonly ScheduleView[]): Step<LookFacts['siblingResponses']> {
+  const found: LookFacts['siblingResponses'][number][] = []
+  for (const { id, spec } of siblings) {
+    const row = yield* findScheduleRow(context, spec.name)
+    const [latest] = row === null ? [] : yield* responsesOf(row, 1)
+    if (latest !== undefined) found.push({ endpointId: id, endpointName: spec.name, ...latest })
+  }
+  return found
 }
 
 function lasting(ms: number | undefined): string | null {

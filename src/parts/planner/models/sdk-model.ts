@@ -15,7 +15,8 @@ export interface SdkInput {
 /** A model of a provider, by packages that are loaded only here. Each step is one request: which tools run is decided by us. */
 export async function sdkModel({ spec, key, fetch, now }: SdkInput): Promise<PlannerModel> {
   const { generateText, streamText } = await import('ai')
-  const model = await languageModel(spec, key, fetch)
+  const meter = new UsageMeter()
+  const model = await languageModel(spec, key, meter.metered(fetch))
   const tools = Object.fromEntries(
     Object.entries(lookTools).map(([name, { says, input }]) => [name, { description: says, inputSchema: input }]),
   ) as unknown as ToolSet
@@ -36,9 +37,40 @@ export async function sdkModel({ spec, key, fetch, now }: SdkInput): Promise<Pla
       try {
         return spec.stream === true ? await streamed(streamText, asked) : stepOf(await generateText(asked))
       } catch (error) {
-        throw failureOf(error, now())
+        throw failureOf(error, { now: now(), used: await meter.last() })
       }
     },
+  }
+}
+
+/** What the last answer says that it used. A provider that ignores the forced tool makes the package throw, and has cost all the same. */
+class UsageMeter {
+  #last: Promise<Usage> = Promise.resolve({})
+
+  metered(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+    return async (...given) => {
+      this.#last = Promise.resolve({})
+      const answer = await fetch(...given)
+      if (/json/.test(answer.headers.get('content-type') ?? '')) this.#last = usageIn(answer.clone())
+      return answer
+    }
+  }
+
+  last(): Promise<Usage> {
+    return this.#last
+  }
+}
+
+async function usageIn(answer: Response): Promise<Usage> {
+  try {
+    const { usage = {} } = (await answer.json()) as { usage?: Record<string, number | undefined> }
+    return usageOf({
+      inputTokens: usage.prompt_tokens ?? usage.input_tokens,
+      outputTokens: usage.completion_tokens ?? usage.output_tokens,
+    })
+  } catch {
+    // An answer that is no JSON says nothing of its cost, which is then unknown.
+    return {}
   }
 }
 
@@ -124,24 +156,22 @@ function messageOf(turn: Turn): ModelMessage {
 }
 
 /** The class of a failure, by what the provider answered; its words are a stranger's. */
-function failureOf(error: unknown, now: number): ModelFailure {
+function failureOf(error: unknown, { now, used }: { readonly now: number; readonly used: Usage }): ModelFailure {
   const {
     name = '',
     message = String(error),
     statusCode,
     responseHeaders,
-    usage,
     cause,
   } = (error ?? {}) as {
     name?: string
     message?: string
     statusCode?: number
     responseHeaders?: Record<string, string>
-    usage?: SdkAnswer['usage']
     cause?: unknown
   }
   const said = reasonText(message, 200)
-  const more = { usage: usage === undefined ? {} : usageOf(usage) }
+  const more = { usage: used }
   if (statusCode === 429)
     return new ModelFailure('rate-limit', said, { ...more, resetAt: resetOf(responseHeaders, now) })
   if (statusCode !== undefined && statusCode >= 500)

@@ -31,8 +31,8 @@ describe('the explanation of a schedule', () => {
       '',
       'Why',
       '     its timing     in 1 h 59 min, Mon 12:00 Europe/Paris  lost  an interval hint overrides the baseline',
-      '     interval hint  in 59 min, Mon 11:00 Europe/Paris      lost  the one-shot hint is earlier (tester: a quiet day)',
-      '  →  one-shot hint  in 9 min, Mon 10:10 Europe/Paris       won   it is the first that counts (tester: the inbox fills up)',
+      '     interval hint  in 59 min, Mon 11:00 Europe/Paris      lost  the one-shot hint is earlier (person tester: a quiet day)',
+      '  →  one-shot hint  in 9 min, Mon 10:10 Europe/Paris       won   it is the first that counts (person tester: the inbox fills up)',
       '  decided 1 min ago, Mon 10:00 Europe/Paris by version 1 of the schedule',
       '  For the stored input the governor gives the same answer.',
       '',
@@ -40,8 +40,8 @@ describe('the explanation of a schedule', () => {
       '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (set by its queue)',
       '',
       'Hints',
-      '  every 1 h                              active  until Mon 12:00 Europe/Paris (in 1 h 59 min)  tester: a quiet day',
-      '  once in 9 min, Mon 10:10 Europe/Paris  active  until Mon 10:30 Europe/Paris (in 29 min)      tester: the inbox fills up',
+      '  every 1 h                              active  until Mon 12:00 Europe/Paris (in 1 h 59 min)  person tester: a quiet day',
+      '  once in 9 min, Mon 10:10 Europe/Paris  active  until Mon 10:30 Europe/Paris (in 29 min)      person tester: the inbox fills up',
     ])
   })
 

@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Belfry } from '../../../../src/index.ts'
 import { TestClock } from '../../../../src/testing/test-clock.ts'
+import { binary } from '../../../e2e/belfry-process.ts'
 import { errorOf, problemsIn } from '../../../operations/desk.ts'
 import { scratchFolder } from '../../../scratch.ts'
 
@@ -145,4 +148,29 @@ describe('session tasks of a program that serves a session', () => {
     rmSync(file)
     expect(await nextMessage()).not.toBeNull()
   })
+})
+
+it('a model plans for its own session: the prompt comes to it, and the list and the deletion know the task', async () => {
+  const folder = mkdtempSync(join(scratchFolder(), 'belfry-session-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const store = `sqlite:${join(folder, '.belfry/belfry.db')}`
+  await (await Belfry.open({ store, log: false })).close()
+  const client = new Client({ name: 'a session', version: '1' })
+  const args = [binary, 'mcp', '--tools', 'tasks', '--store', store]
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: folder, stderr: 'inherit' }))
+  onTestFinished(() => client.close())
+  const call = async (name: string, given: object) => {
+    const { content } = await client.callTool({ name, arguments: { ...given } })
+    return JSON.parse((content as { text: string }[])[0]?.text ?? '')
+  }
+  const { task } = await call('cron_create', { in: '1s', prompt: 'Look again.', durable: false })
+  const { task: other } = await call('cron_create', { every: '1h', prompt: 'Hourly.', durable: false })
+  expect(task).toMatchObject({ durable: false })
+  expect(await call('cron_list', {})).toMatchObject([{ id: task.id }, { id: other.id }])
+  const { message } = await call('inbox_next', { wait: '30s' })
+  expect(message.text).toMatch(/approves nothing\.\]\n\nLook again\.$/)
+  await call('inbox_done', { message: message.id, result: 'Looked.' })
+  const { confirm } = await call('cron_delete', { id: other.id })
+  expect(await call('cron_delete', { id: other.id, confirm })).toMatchObject({ deleted: true })
+  expect(await call('cron_list', {})).toEqual([])
 })
