@@ -27,12 +27,7 @@ export interface DoorFacts<Answer> {
   /** The description for models, when it is in the default tool set. */
   readonly defaultTool?: string
   /** As a tool for models: its name, where that is not noun and verb, and the sets that it is in besides that of its noun. */
-  readonly tool?: {
-    readonly name?: string
-    readonly sets?: readonly string[]
-    /** Left out of the set `all`: it serves models that work on little else. */
-    readonly isApart?: true
-  }
+  readonly tool?: { readonly name?: string; readonly sets?: readonly string[] }
   /** Fields that a model may give only with the scope admin. */
   readonly adminFields?: readonly string[]
   /** The verb that documents the same fields, so that a model reads them once: one of its noun, or `noun.verb`. */

@@ -25,7 +25,7 @@ const furtherSets = [...new Set(offeredVerbs.flatMap(({ tool }) => tool?.sets ??
 /** Tool sets by name: default, all, one for each noun, and those that verbs name. */
 export const toolSets: Readonly<Record<string, readonly string[]>> = {
   default: defaultTools,
-  all: offeredVerbs.filter(({ tool }) => tool?.isApart !== true).map(toolName),
+  all: allNames,
   ...Object.fromEntries(
     Object.keys(nouns)
       .map((noun) => [noun, offeredVerbs.filter((verb) => verb.noun === noun).map(toolName)] as const)

@@ -32,6 +32,6 @@ it('belfry mcp --corpus offers the eight tools of one corpus, which a model cann
   expect(wholeOf(await call(client, 'meta_trigger', { path: 'faq/a' }))).toMatchObject({ status: 'queued' })
   expect(wholeOf(await call(client, 'meta_queue', {}))).toMatchObject({ overrides: [{ path: 'faq/a' }] })
   const problems: Problem[] = []
-  modelOfCorpus({ corpus: 'no name' }, problems)
+  modelOfCorpus({ corpus: '' }, problems)
   expect(problems).toMatchObject([{ field: '--corpus' }])
 })

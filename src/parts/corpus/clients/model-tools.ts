@@ -21,7 +21,7 @@ export function withTools<Operations extends Readonly<Record<string, AnyOperatio
     const name = toolNames[verb]
     return [
       verb,
-      name === undefined ? entry : Object.freeze({ ...entry, doors: everyDoor, tool: { name, isApart: true } }),
+      name === undefined ? entry : Object.freeze({ ...entry, doors: everyDoor, tool: { name } }),
     ]
   })
   return Object.fromEntries(entries) as Operations
