@@ -22,7 +22,7 @@ export const phases: Fault = {
         const point = 1 + Math.floor((time * (points ?? 1)) / times)
         const struck =
           time % pauseEvery === pauseEvery - 1
-            ? await kills.pause(world.random.pick(['fsyncSync', 'renameSync']))
+            ? await kills.pause(world.random.next() < 0.5 ? 'fsyncSync' : 'renameSync')
             : await kills.strike({ point })
         world.troubles.push(...struck.troubles)
       }
