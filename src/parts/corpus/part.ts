@@ -31,6 +31,7 @@ export const corpus = {
       about: ({ payload }) => String((payload as { path?: unknown } | null)?.path ?? ''),
     },
   },
+  routes: async () => (await import('./clients/original-routes.ts')).addOriginalRoutes,
   mcp: {
     options: [
       { flags: '--corpus <NAME>', says: 'Offer the tools of one corpus too: meta_status, meta_list and others.' },

@@ -19,10 +19,7 @@ const toolNames: Readonly<Record<string, string>> = {
 export function withTools<Operations extends Readonly<Record<string, AnyOperation>>>(given: Operations): Operations {
   const entries = Object.entries(given).map(([verb, entry]) => {
     const name = toolNames[verb]
-    return [
-      verb,
-      name === undefined ? entry : Object.freeze({ ...entry, doors: everyDoor, tool: { name } }),
-    ]
+    return [verb, name === undefined ? entry : Object.freeze({ ...entry, doors: everyDoor, tool: { name } })]
   })
   return Object.fromEntries(entries) as Operations
 }
