@@ -117,6 +117,13 @@ export const get = operation({
   }),
   takes: ['id'],
   output: whole,
+  show: ({ id, schedule, state, author, reasoning, actions, warnings, cost }) =>
+    [
+      `${id} of ${schedule}: ${state}, by ${author}, cost ${cost}`,
+      ...(reasoning == null ? [] : [reasoning]),
+      ...(actions.length === 0 ? [] : [`actions: ${actions.join(', ')}`]),
+      ...(warnings.length === 0 ? [] : [`warnings: ${warnings.length}; see --json`]),
+    ].join('\n'),
   errors: ['invalid', 'not-found'],
   examples: [{ id: 'a-12' }, { id: 'a-12', prompt: true }],
   async run(context, { id, prompt: isAsked = false }) {
