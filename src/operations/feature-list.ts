@@ -39,7 +39,7 @@ const known = {
   routines: { nouns: ['routines'], words: ['routine', 'hooks'], versions: [8, 15] },
   imports: { words: ['import'] },
   backfill: { words: ['backfill'] },
-  corpus: { nouns: ['corpora'], words: ['corpus'], versions: [42] },
+  corpus: { nouns: ['corpora'], words: ['corpus', 'meta'], versions: [42] },
   command: { words: ['command'] },
   http: { words: ['http'] },
   planner: {

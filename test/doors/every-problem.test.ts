@@ -22,7 +22,7 @@ const shared: readonly Breakable[] = [
   ['queue', 'mail', '', '-x', long, 'a\0b'],
   ['priority', 7, 1.5, 2_000_000, 'high'],
   ['concurrencyKey', 'k', '', long, 7],
-  ['timeout', '1h', '10', 'soon', ''],
+  ['timeout', '20m', '10', 'soon', ''],
   ['attempts', 5, 0, -3, 'many', 1.5],
   ['backoff', { base: '5s', cap: '1m' }, { base: 'x' }, { base: '1h', cap: '1m' }, { fator: 2 }, { factor: 0 }, {}, 7],
   ['tags', ['a', 'b'], ['a', 'a'], [''], 'a'],

@@ -18,6 +18,7 @@ export class Alike {
       .replace(/belfry_t-\w+_[0-9a-f]{64}/g, '<token>')
       .replace(/\b[0-9a-f]{32}\b/g, '<claim>')
       .replace(/\b[0-9a-f]{8}\b/g, '<task>')
+      .replace(/\bcorpus \d+ <claim>/g, 'corpus <id> <claim>')
       .replace(/\b\d{13}\/(?=[er]-)/g, '<instant>/')
       .replace(/\b[ehorstw]-[0-9a-z]{2,}\b/g, name)
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:(?!00(\.000)?Z)\d\d(\.\d+)?Z/g, '<instant>')

@@ -36,7 +36,7 @@ function typed(shell: Shell, words: string, features: string): Promise<Ended> {
   return shell.start(words, { env: { BELFRY_FEATURES: features } }).ended
 }
 
-const optional = ['agents', 'hosts', 'config', 'routines', 'imports', 'backfill']
+const optional = ['agents', 'hosts', 'config', 'routines', 'imports', 'backfill', 'corpus', 'planner']
 
 describe('what BELFRY_FEATURES leaves out', () => {
   it.each(optional)('is not among the modules that a command and a worker load: %s', async (part) => {
@@ -70,7 +70,7 @@ describe('a process without a feature', () => {
   it.each(['sqlite', 'postgres'] as const)(
     'works on a store that has its tables, and the other way round: %s',
     async (kind) => {
-      const features = '-agents,-hosts,-config,-routines,-imports,-backfill'
+      const features = '-agents,-hosts,-config,-routines,-imports,-backfill,-corpus,-planner'
       const shell = new Shell(kind)
       await typed(shell, 'schedule create a --every 1h --handler h', features)
       expect(await shell.belfry('routine create r --schedule a')).toMatchObject({ exit: 0 })

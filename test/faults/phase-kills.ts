@@ -1,14 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Belfry } from '../../src/index.ts'
+import { pathToFileURL } from 'node:url'
+import type { Belfry } from '../../src/index.ts'
 import type { HandlerRun } from '../../src/targets/handler/handler-run.ts'
 import { programPath } from './worker-process.ts'
 
 const program = programPath('phase-process.mjs')
+/** The built library: a harness that was compiled elsewhere has none of the files beside the code. */
+const library = pathToFileURL(join(dirname(program), '../../dist/index.js')).href
 const leaseMs = 1_000
 
 export interface PhaseStore {
@@ -34,6 +37,15 @@ export interface Struck {
 
 type Blow = { readonly point: number } | { readonly at: string }
 
+interface Scene {
+  readonly name: string
+  readonly root: string
+  readonly run: string
+  readonly child: ChildProcess
+  /** The document as it lies there. */
+  readonly read: () => Record<string, unknown>
+}
+
 /** Kills workers in the middle of a phase, each on a corpus of its own, goes on with another worker, and reads what came of it. */
 export class PhaseKills {
   readonly #belfry: Belfry
@@ -53,6 +65,7 @@ export class PhaseKills {
 
   static async open(place: PhaseStore): Promise<PhaseKills> {
     const { store, schema } = place
+    const { Belfry } = (await import(library)) as typeof import('../../src/index.ts')
     return new PhaseKills(
       await Belfry.open({ store, leaseMs, log: false, ...(schema !== undefined && { schema }) }),
       place,
@@ -100,7 +113,7 @@ export class PhaseKills {
     return { points: null, troubles: troubles.map((one) => `stopped at ${at}: ${one}`) }
   }
 
-  async #begin(blow: Blow | undefined) {
+  async #begin(blow: Blow | undefined): Promise<Scene> {
     this.#corpora += 1
     const name = `c${this.#corpora}`
     const root = join(this.#place.folder, name, 'notes')
@@ -121,11 +134,7 @@ export class PhaseKills {
   }
 
   /** Another worker takes over. A phase whose commit stood is not paid for again, and any other is, once. */
-  async #goOn(
-    { name, root, run, read }: Awaited<ReturnType<PhaseKills['#begin']>>,
-    then: Record<string, unknown>,
-    edits = 0,
-  ): Promise<string[]> {
+  async #goOn({ name, root, run, read }: Scene, then: Record<string, unknown>, edits = 0): Promise<string[]> {
     const { corpora, runs } = this.#belfry
     const wasCommitted = then._commit !== undefined
     this.#paid.length = 0

@@ -64,6 +64,8 @@ export interface ServingContext {
 export interface ModelPart {
   /** Tools that it needs, besides those that were chosen. */
   readonly tools?: readonly string[]
+  /** Fields that are given for the model, by tool: it neither sees nor sets them. */
+  readonly fixed?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Capabilities of the server that are no standard, and what the model is told of them. */
   readonly experimental?: Readonly<Record<string, object>>
   readonly instructions?: string

@@ -28,7 +28,7 @@ import { shortPage, shortPageMax } from './short-page.ts'
 import { withRealNames } from './shown-name.ts'
 import { withToolCalls } from './tool-calls.ts'
 import { toolName } from './tool-sets.ts'
-import { confirmField, type Detail, detailField, details, listOf, type Tool, toolsFor } from './tools.ts'
+import { confirmField, type Detail, detailField, details, listOf, type Tool, toolsFor, withoutFields } from './tools.ts'
 
 export interface McpOptions {
   /** The context of the verbs. Read at each call, so that a store that is created later is found. */
@@ -41,8 +41,8 @@ export interface McpOptions {
   readonly tools: ReadonlySet<string>
   readonly confirmations: Confirmations
   readonly start: Start
-  /** What parts add: capabilities that are no standard, and their instructions. */
-  readonly beside?: readonly Pick<ModelPart, 'experimental' | 'instructions'>[]
+  /** What parts add: capabilities that are no standard, their instructions, and fields that they fill in. */
+  readonly beside?: readonly Pick<ModelPart, 'experimental' | 'instructions' | 'fixed'>[]
   /** Receives errors that are not meant for the caller. */
   readonly onUnforeseen?: (error: unknown) => void
 }
@@ -64,15 +64,16 @@ export function mcpServer(options: McpOptions): Server {
       instructions: [instructions, ...beside.flatMap((part) => part.instructions ?? [])].join(' '),
     },
   )
-  const offered = toolsFor(options.scope).filter(
-    ({ name, operation }) => options.tools.has(name) && (options.isInRun !== true || operation.inRun === true),
-  )
+  const fixed: Fixed = Object.assign({}, ...beside.map((part) => part.fixed ?? {}))
+  const offered = toolsFor(options.scope)
+    .filter(({ name, operation }) => options.tools.has(name) && (options.isInRun !== true || operation.inRun === true))
+    .map((tool) => withoutFields(tool, Object.keys(fixed[tool.name] ?? {})))
   const wording = wordingOf(offered, options.start)
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listOf(offered) as never }))
   server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: given = {} } }, { signal }) => {
     const tool = offered.find((each) => each.name === name)
     if (tool === undefined) return absent(name, given, { ...options, wording })
-    return called(tool, given, { ...options, wording, signal })
+    return called(tool, { ...given, ...fixed[name] }, { ...options, wording, signal })
   })
   server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [...resources] }))
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [...resourceTemplates] }))
@@ -81,6 +82,8 @@ export function mcpServer(options: McpOptions): Server {
   })
   return server
 }
+
+type Fixed = NonNullable<ModelPart['fixed']>
 
 /** Commands in answers become tool names; a command without a tool stays for a person, spelled as the server was started. */
 function wordingOf(offered: readonly Tool[], start: Start): Wording {

@@ -54,6 +54,16 @@ function toolOf(operation: AnyOperation, scope: Scope): Tool {
   }
 }
 
+/** A tool without fields that are given for the model. */
+export function withoutFields(tool: Tool, names: readonly string[]): Tool {
+  if (names.length === 0) return tool
+  const { properties, required, ...schema } = tool.inputSchema
+  const left = Object.entries(properties as object).filter(([name]) => !names.includes(name))
+  const needed = ((required ?? []) as readonly string[]).filter((name) => !names.includes(name))
+  const rest = { properties: Object.fromEntries(left), ...(needed.length > 0 && { required: needed }) }
+  return { ...tool, inputSchema: { ...schema, ...rest } as InputSchema }
+}
+
 /** The listed tools: fields that two of them share are explained once. */
 export function listOf(offered: readonly Tool[]): Omit<Tool, 'operation'>[] {
   const byName = new Map(offered.map((tool) => [tool.name, tool]))

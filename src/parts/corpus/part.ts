@@ -1,6 +1,7 @@
 import type { Part } from '../../part.ts'
 import { corpusTables } from './0042-corpus.ts'
 import { corpusCheck } from './check-corpora.ts'
+import { withTools } from './clients/model-tools.ts'
 import { corporaSection } from './corpora-section.ts'
 import { corpusKind, corpusTickKind } from './corpus-kinds.ts'
 import { phasesEnded } from './phases/phase-ends.ts'
@@ -30,11 +31,18 @@ export const corpus = {
       about: ({ payload }) => String((payload as { path?: unknown } | null)?.path ?? ''),
     },
   },
+  routes: async () => (await import('./clients/original-routes.ts')).addOriginalRoutes,
+  mcp: {
+    options: [
+      { flags: '--corpus <NAME>', says: 'Offer the tools of one corpus too: meta_status, meta_list and others.' },
+    ],
+    load: async () => (await import('./clients/model-tools.ts')).modelOfCorpus,
+  },
   nouns: {
     corpus: {
       says: 'Corpora: trees of documents that are refreshed phase by phase, the most stale first.',
       plural: 'corpora',
-      operations: corpusOperations,
+      operations: withTools(corpusOperations),
       otherWords: {
         corpora: 'corpus list',
         'corpus ls': 'list',

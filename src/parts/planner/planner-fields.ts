@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { type Autonomy, autonomies } from '../../core/schedule/group.ts'
 import type { AddedField } from '../../operations/fields/added-fields.ts'
-import { noted } from '../../operations/schema/schema-note.ts'
 
 /** What a schedule lets a planner see. */
 export interface PlannerView {
@@ -22,13 +21,11 @@ export const autonomy: AddedField = {
     .describe('How far a planner may go: off, suggest, act. Default: that of its group, else of the planner.'),
 }
 
-/** Short for the sake of models, which read it with every verb that writes a schedule. */
-const view = noted(
-  z.strictObject({ fields: z.array(z.string().min(1).max(200)).min(1).max(50).readonly().describe('Their names.') }),
-  { form: z.unknown(), expected: 'an object such as {"fields":["queue_depth"]}' },
-)
-
 export const planner: AddedField = {
-  input: view.describe('What planners see of its answers. Default: all.'),
+  input: z
+    .strictObject({
+      fields: z.array(z.string().min(1).max(200)).min(1).max(50).describe('Names of the first level.').readonly(),
+    })
+    .describe('The only fields of its answers that planners see. Default: all.'),
   inWords: ({ fields }: PlannerView) => `may see ${fields.join(', ')}`,
 }

@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 export interface ModelOptions
-  extends Partial<Pick<McpOptions, 'confirmations' | 'onUnforeseen' | 'start' | 'isInRun'>> {
+  extends Partial<Pick<McpOptions, 'confirmations' | 'onUnforeseen' | 'start' | 'isInRun' | 'beside'>> {
   readonly context: () => Promise<OperationContext>
   readonly scope?: Scope
   readonly tools?: string

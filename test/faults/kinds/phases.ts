@@ -1,4 +1,6 @@
-import { always, comeToRest, type Fault } from '../fault.ts'
+import { join } from 'node:path'
+import { noTrouble } from '../check.ts'
+import { comeToRest, type Fault } from '../fault.ts'
 import { PhaseKills } from '../phase-kills.ts'
 
 /** Every so many kills a worker is stopped past its lease, just before or just after its fence is checked. */
@@ -14,7 +16,9 @@ export const phases: Fault = {
   arrange: () => Promise.resolve(),
   async inject(world, times) {
     const { store, schema, folder } = world.house
-    const kills = await PhaseKills.open({ store, folder, ...(world.place.kind === 'postgres' && { schema }) })
+    // A file of its own: this process has the other one open, by another copy of the library.
+    const place = world.place.kind === 'postgres' ? { store, schema } : { store: `sqlite:${join(folder, 'phases.db')}` }
+    const kills = await PhaseKills.open({ ...place, folder })
     try {
       const { points, troubles } = await kills.strike()
       world.troubles.push(...troubles)
@@ -22,7 +26,7 @@ export const phases: Fault = {
         const point = 1 + Math.floor((time * (points ?? 1)) / times)
         const struck =
           time % pauseEvery === pauseEvery - 1
-            ? await kills.pause(world.random.pick(['fsyncSync', 'renameSync']))
+            ? await kills.pause(world.random.next() < 0.5 ? 'fsyncSync' : 'renameSync')
             : await kills.strike({ point })
         world.troubles.push(...struck.troubles)
       }
@@ -32,5 +36,6 @@ export const phases: Fault = {
     }
   },
   settle: comeToRest,
-  expect: always,
+  // Its workers have no witness: what is wrong is told as trouble.
+  expect: [noTrouble],
 }
