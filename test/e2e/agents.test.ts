@@ -97,8 +97,11 @@ describe('at a terminal', () => {
       expect.stringMatching(/codex: not found\n.*npm install -g @openai\/codex.*agents: \{ codex: \{ program:/s),
     ])
     const { id } = await shell.json<{ id: string }>(['run', 'enqueue', '--agent', 'codex', '--prompt', 'Hello'])
-    const worker = await up()
     const why = async () => (await shell.belfry(`explain run ${id}`)).stdout
+    // While no worker is alive nothing is known of programs.
+    expect(await why()).toMatch(/Start a worker/)
+    expect(await why()).not.toMatch(/Install the program/)
+    const worker = await up()
     await expect.poll(why).toMatch(/none has the agent "codex": they have .*the agent "claude"/)
     expect((await shell.belfry('doctor')).stdout).toMatch(
       /needs the agent "codex".*\n.*Install the program of profile codex/,

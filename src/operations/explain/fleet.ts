@@ -125,8 +125,11 @@ export function wayToMeet(need: TargetNeed | null, queue: string, { live, kinds 
       ? byHand(`Let the program that has it work for queue ${queue} too: call start() without queues.`)
       : byHand(`Start a worker for queue ${queue}: one without a list of queues.`, ...command)
   }
-  if (need.name !== undefined)
+  if (need.name !== undefined) {
+    // What a worker has by that name is known once one is alive.
+    if (live.length === 0 && kind?.executor !== undefined) return byHand('Start a worker.', 'up')
     return byHand(kind?.serving?.(need.name) ?? `Start a worker that has ${needWords(need)}.`)
+  }
   return command.length === 0
     ? byHand(`Start a worker that executes ${need.kind} targets.`)
     : byHand('Start a worker.', ...command)

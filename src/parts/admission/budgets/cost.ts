@@ -43,7 +43,7 @@ const shown: Listing<readonly Cost[], Cost> = {
   none: 'No run has reported what it used, and none has reserved of a budget.',
   columns: [
     ['BY', ({ key }) => (key === '' ? '(none)' : key)],
-    ['RUNS', 'runs', 'count'],
+    ['ATTEMPTS', 'runs', 'count'],
     [
       'TOKENS',
       ({ tokensIn, tokensOut, tokensUnknown, runs }) => known(String(tokensIn + tokensOut), tokensUnknown, runs),

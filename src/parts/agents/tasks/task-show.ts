@@ -8,7 +8,7 @@ const promptWidth = 60
 export function showTaskWritten({ answer, task, budgets }: TaskWritten, sheet: Sheet): string {
   const { paint, isRehearsal } = sheet
   const facts = [
-    `${task.timing}${spreadText(task, sheet)}: ${nextText(task, sheet)}`,
+    `${task.timing}${spreadText(task, sheet)}: ${task.nextDueAt === null ? '' : 'next '}${nextText(task, sheet)}`,
     budgets.length === 0 ? 'no budget' : `budget ${budgets.map(plainText).join(', ')}`,
     `expires ${task.expiresAt === null ? 'never' : sheet.inZone(task.zone).stamp(task.expiresAt)}`,
   ]
@@ -25,10 +25,10 @@ function spreadText({ nextAt, nextDueAt }: Task, { howLong }: Sheet): string {
 
 function nextText(task: Task, sheet: Sheet): string {
   const { nextDueAt, status, zone, missedRun } = task
-  if (nextDueAt !== null) return `next ${stampText(nextDueAt, sheet.inZone(zone), zone !== undefined)}`
+  if (nextDueAt !== null) return stampText(nextDueAt, sheet.inZone(zone), zone !== undefined)
   if (missedRun !== null) return `missed: ${sheet.command('missed', 'run', task.id)}`
   return {
-    waiting: 'next when its run has ended',
+    waiting: 'when its run has ended',
     live: 'at work',
     paused: 'paused',
     missed: '',
