@@ -33,6 +33,13 @@ export function lanesOf(executors: Executors): Capabilities {
   return capabilitiesOf(lanes)
 }
 
+/** Asks the executors for what they can execute by now, such as a new corpus; returns whether that changed. */
+export async function refreshed(executors: Executors): Promise<boolean> {
+  const before = JSON.stringify(lanesOf(executors))
+  for (const { refresh } of executors.values()) await refresh?.()
+  return JSON.stringify(lanesOf(executors)) !== before
+}
+
 /** The stored options of a run that its executor uses. */
 interface RunOptions {
   readonly timeoutMs?: number

@@ -1,4 +1,5 @@
 import type { EngineContext } from './engine-context.ts'
+import { refreshed } from './execute-run.ts'
 
 /** How often the loops tick while notifications from other processes do not arrive. */
 const deafPollMs = 1_000
@@ -13,6 +14,7 @@ export class WakeUpWatch {
   /** The last reported state; a worker starts before it can know. */
   #isToldGood = true
   #deafSince: number | null = null
+  #hasHeard = false
 
   constructor(context: EngineContext, wakeAll: () => void) {
     this.#context = context
@@ -24,7 +26,20 @@ export class WakeUpWatch {
     return this.#context.store.hears() ? waitMs : Math.min(waitMs, deafPollMs)
   }
 
-  tick(): number {
+  /** A wake-up arrived: there may be something new to execute. */
+  heard(): void {
+    this.#hasHeard = true
+  }
+
+  /** Executors are asked with the tick, not with the wake-up: hundreds of those may arrive within a second. */
+  async tick(learned: () => void): Promise<number> {
+    const hasHeard = this.#hasHeard
+    this.#hasHeard = false
+    if (hasHeard && (await refreshed(this.#context.executors))) learned()
+    return this.#listened()
+  }
+
+  #listened(): number {
     const { store, clock } = this.#context
     if (store.hears()) {
       this.#deafSince = null

@@ -10,7 +10,7 @@ import { type Concluders, concludersFor, concludersOf, withLearned } from './con
 import { Duties } from './duties.ts'
 import type { EngineOptions } from './engine.ts'
 import type { EngineContext } from './engine-context.ts'
-import { execute, lanesOf, releasedEnd, tellStarted } from './execute-run.ts'
+import { execute, lanesOf, refreshed, releasedEnd, tellStarted } from './execute-run.ts'
 import { Firer } from './firer.ts'
 import { Halt } from './halt.ts'
 import { renewTick, stopTick, trustTick } from './heartbeat.ts'
@@ -228,7 +228,7 @@ export class Worker {
       reclaim: this.#loop('reclaim', () => reclaimTick(reclaiming)),
       duties: this.#loop('duties', () => this.#duties.tick()),
       beat: this.#loop('beat', () => this.#beat()),
-      hear: this.#loop('hear', async () => this.#hearing.tick()),
+      hear: this.#loop('hear', () => this.#hearing.tick(() => this.executorsChanged())),
     }
   }
 
@@ -255,6 +255,7 @@ export class Worker {
 
   #heard({ what, queues }: Wake): void {
     const { fire, lease, cancel } = this.#loops
+    if (what !== 'cancels') this.#hearing.heard()
     if (what === 'schedules' || what === 'anything') fire.wake()
     if (what === 'cancels' || what === 'anything') cancel.wake()
     if (what === 'cancels') return
@@ -302,9 +303,7 @@ export class Worker {
   /** A worker that slept so long that the store forgot it registers again. */
   async #beat(): Promise<number> {
     const { store, settings } = this.#context
-    const before = JSON.stringify(this.#can())
-    for (const { refresh } of this.options.executors.values()) await refresh?.()
-    if (JSON.stringify(this.#can()) !== before) this.#loops.lease.wake()
+    if (await refreshed(this.options.executors)) this.#loops.lease.wake()
     const { unknown } = await store.beat([this.id], { can: this.#offer(), halted: this.#halt.reason })
     if (unknown.length > 0) await this.#register()
     return settings.beatMs

@@ -24,6 +24,7 @@ import { parseId } from '../id.ts'
 import { isRecord } from '../json/record.ts'
 import { windowProblems as openMinutesProblems } from '../opening/open-minutes.ts'
 import { isShown, type Problem } from '../problem.ts'
+import { systemPrefixes } from '../system-schedule.ts'
 import type { SpreadConfig } from '../timing/spread.ts'
 import type { Timing } from '../timing/timing.ts'
 import { overlapProblems } from './overlap.ts'
@@ -70,11 +71,12 @@ const specFields = {
   name: {
     ...plainName,
     // A schedule named like the id of another would be mistaken for it: deleted ones are known by their ids alone.
-    expected: `${plainName.expected}, neither the form of an id, such as s-15, nor beginning with belfry:, which names Belfry’s own`,
+    expected: `${plainName.expected}, neither the form of an id, such as s-15, nor beginning with belfry: or corpus:, which name Belfry’s own`,
     problem: (value) =>
       plainName.problem(value) ??
       (parseId('schedule', value) === null ? null : 'is the form of an id') ??
-      (String(value).startsWith('belfry:') ? 'begins with belfry:' : null),
+      systemPrefixes.filter((prefix) => String(value).startsWith(prefix)).map((prefix) => `begins with ${prefix}`)[0] ??
+      null,
   },
   timing: required(group(timingFields, { says: 'When it runs.' })),
   ...scheduleFields,

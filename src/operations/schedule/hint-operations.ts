@@ -19,7 +19,7 @@ import { noted } from '../schema/schema-note.ts'
 import type { Column, Sheet } from '../show.ts'
 import { hintInput, readHint } from './hint-input.ts'
 import { steering } from './schedule-control.ts'
-import { upcomingRun } from './schedule-schema.ts'
+import { clampedSchema, upcomingRun } from './schedule-schema.ts'
 import { type UpcomingRun, upcoming } from './upcoming.ts'
 
 /** A hint that was given, and what it changes. */
@@ -33,21 +33,12 @@ export interface HintWritten {
   readonly otherwise: readonly UpcomingRun[]
 }
 
-const clamped = z
-  .strictObject({
-    field: z.enum(['every', 'until']).describe('The field.'),
-    from: z.int().nullable().describe('The requested value, in ms; null: without end.'),
-    to: z.int().describe('The value in force.'),
-    why: text('Why, in words.'),
-  })
-  .describe('What a bound moved, if one did.')
-
 export const hintWritten = noted(
   outputOf<HintWritten>()(
     z.strictObject({
       nextRunAt: instantOutput('The next nominal instant, if there is one.').nullable(),
       waitsFor: text('The id of the run whose end the next occurrence waits for.').nullable(),
-      clamped: clamped.exactOptional(),
+      clamped: clampedSchema.exactOptional(),
       outrankedBy: authorKind
         .describe('The author of the hint that outranks it: it waits until that ends.')
         .exactOptional(),

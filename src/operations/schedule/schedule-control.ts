@@ -17,11 +17,12 @@ import { type Problem, quoted, refuse } from '../input/refuse-input.ts'
 import { presentSchedule, throwAbsentSchedule } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
+import { refuseSystem } from '../refuse-system.ts'
 import { count, flag, outputOf, text } from '../schema/output-schema.ts'
 import { deleted } from '../show.ts'
 import { plainText } from './plain-text.ts'
 import { type Schedule, scheduleOf } from './schedule-answer.ts'
-import { scheduleSchema } from './schedule-schema.ts'
+import { schedulePaused, scheduleSchema } from './schedule-schema.ts'
 import { nextOf } from './show.ts'
 
 export const steering = {
@@ -56,6 +57,7 @@ export const remove = operation({
   examples: [{ name: 'nightly' }, { name: 'nightly', cancelLeased: true }],
   async run(context, { name, cancelLeased }) {
     const { store, actor } = context
+    if ((await store.look(findSchedule, name)) !== null) refuseSystem(name, 'remove')
     const answer = await store.do(deleteSchedule, name, { ...onlyGiven({ cancelLeased }), actor })
     if (answer === 'not-found') return throwAbsentSchedule(context, name)
     context.waits.lookAtAll()
@@ -77,10 +79,12 @@ export const pause = operation({
     ...durationFields('for', 'How long the pause lasts, instead of until.'),
     reason: reason.optional(),
   }),
-  output: scheduleSchema,
-  show({ name, paused, zone }, sheet) {
+  output: schedulePaused,
+  show({ name, paused, zone, clamped }, sheet) {
+    const { when } = sheet.inZone(zone)
     const resumed = `until it is resumed: ${sheet.command('schedule', 'resume', name)}`
-    return `paused ${plainText(name)} ${paused === null ? resumed : `until ${sheet.inZone(zone).when(paused.until)}`}`
+    const told = clamped === undefined ? '' : `\n  not for as long as asked: ${clamped.why}`
+    return `paused ${plainText(name)} ${paused === null ? resumed : `until ${when(paused.until)}`}${told}`
   },
   examples: [{ name: 'nightly' }, { name: 'nightly', for: '1h', reason: 'The backup server is moved.' }],
   async judge(context, { given, value, problems: found }) {
@@ -97,7 +101,9 @@ export const pause = operation({
     const name = value.name as string
     const why = value.reason ?? `asked for by ${actor.name}`
     const answer = await store.do(pauseSchedule, name, { ...onlyGiven({ until }), reason: why, actor })
-    return answer === 'not-found' ? throwAbsentSchedule(context, name) : shown(context, name)
+    if (answer === 'not-found') return throwAbsentSchedule(context, name)
+    const schedule = await shown(context, name)
+    return answer === 'paused' ? schedule : { ...schedule, ...answer }
   },
 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { clockMarks } from '../../core/cron/clock-mark.ts'
+import type { Clamped } from '../../core/schedule/hint-bounds.ts'
 import type { HintOutcome } from '../../core/timing/hint-outcome.ts'
 import type { HintWithOutcome, LedgerView, VersionView } from '../../store/views.ts'
 import { authorKind, hints, nextDecision, source } from '../explain/decision-schema.ts'
@@ -74,6 +75,29 @@ export const scheduleSchema = noted(
     // With its id: a schedule that was deleted and created again counts versions from 1, and is another one.
     version: ({ id, version }: Schedule) => `${id}.${version}`,
   },
+)
+
+export const clampedSchema = z
+  .strictObject({
+    field: z.enum(['every', 'until']).describe('The field.'),
+    from: z.int().nullable().describe('The requested value, in ms; null: without end.'),
+    to: z.int().describe('The value in force.'),
+    why: text('Why, in words.'),
+  })
+  .describe('What a bound moved, if one did.')
+
+/** A schedule that was paused; a bound of the author may have moved the end of the pause. */
+export interface SchedulePaused extends Schedule {
+  readonly clamped?: Clamped
+}
+
+export const schedulePaused = noted(
+  outputOf<SchedulePaused>()(
+    openOutput('schedule', { ...definition, ...state, clamped: clampedSchema.exactOptional() }).describe(
+      'A schedule, and what a bound moved of its pause.',
+    ),
+  ),
+  { id: 'SchedulePaused', brief: scheduleBrief, version: ({ id, version }: Schedule) => `${id}.${version}` },
 )
 
 /** What the answer about one schedule says besides. */

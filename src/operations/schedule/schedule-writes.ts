@@ -17,6 +17,7 @@ import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { createdQueue, type QueueCreated } from '../queue/queue-created.ts'
 import { refuseLoosening } from '../refuse-loosening.ts'
+import { refuseSystem } from '../refuse-system.ts'
 import { type ReadSchedule, readPatch, readSchedule } from './read-schedule.ts'
 import {
   type Changes,
@@ -201,6 +202,7 @@ interface Commit {
 async function commit(context: OperationContext, reading: ReadSchedule, how: Commit): Promise<ScheduleWritten> {
   const { store, actor, fields } = context
   const { mode, now, before } = how
+  if (before !== null) refuseSystem(before.spec.name, 'change')
   const stored = { ...before?.spec, ...before?.spec.options }
   refuseStoredProgram(context, before?.spec.target, ...addedTargets(fields.schedule, stored))
   const { spec, given, ifVersion, ifId, reason: why } = reading

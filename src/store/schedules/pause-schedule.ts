@@ -35,7 +35,7 @@ export function* pauseSchedule(
   context: StoreContext,
   name: string,
   { until, reason, actor }: { until?: number; reason: string; actor?: Actor },
-): Step<'paused' | 'not-found'> {
+): Step<'paused' | 'not-found' | { readonly clamped: Clamped }> {
   checkText(reason, 'reason', reasonLengthMax)
   if (until !== undefined) checkInstant(until, 'until')
   const found = yield* lockNamedSchedule(context, name)
@@ -53,7 +53,7 @@ export function* pauseSchedule(
     yield* writeAudit(context, { actor, verb: 'schedule.pause', subject: `schedule ${name}`, detail }, now)
   }
   yield* callSteered(context, { id: found.id, name, how: 'paused', until: written.until ?? undefined, actor })
-  return 'paused'
+  return written.clamped === null ? 'paused' : { clamped: written.clamped }
 }
 
 export interface PauseWish {

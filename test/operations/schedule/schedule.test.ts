@@ -268,6 +268,7 @@ describe('a hint', () => {
     await schedules.pause('report', { for: '48h' })
     expect(await errorOf(agents.resume('report'))).toMatchObject({ code: 'not-allowed' })
     expect(await agents.pause('report')).toMatchObject({
+      clamped: { field: 'until', from: null, to: startAt + 24 * 3_600_000 },
       paused: { until: startAt + 48 * 3_600_000 },
       pauses: [{ by: 'person' }, { by: 'agent', author: 'bot', until: startAt + 24 * 3_600_000 }],
     })

@@ -16,7 +16,7 @@ const refusalOf = async (call: Promise<unknown>) => {
 
 it('wrong input to a corpus is refused whole, with what is right', async () => {
   const scene = await CorpusScene.open({})
-  const { corpora } = scene.belfry
+  const { corpora, schedules } = scene.belfry
   await scene.seed('a')
   const outside = mkdtempSync(join(tmpdir(), 'belfry-outside-'))
   symlinkSync(outside, join(scene.root, 'link'))
@@ -49,6 +49,10 @@ it('wrong input to a corpus is refused whole, with what is right', async () => {
       /only a corpus/,
     ],
     [() => corpora.putItem({ name: 'notes', path: 'b', sources: {} }), 'conflict', /files below/],
+    [() => schedules.update('corpus:notes', { every: '5m' }), 'conflict', /belongs to corpus notes/],
+    [() => schedules.put({ name: 'corpus:notes', every: '5m', target }), 'conflict', /belongs to corpus notes/],
+    [() => schedules.delete('corpus:notes'), 'conflict', /belongs to corpus notes/],
+    [() => schedules.create({ name: 'corpus:new', every: '5m', target }), 'invalid', /begins with corpus:/],
   ]
   for (const [call, code, message] of refusals.filter(([, code]) => code !== 'accepted')) {
     const [found, said] = await refusalOf(call())
@@ -56,6 +60,16 @@ it('wrong input to a corpus is refused whole, with what is right', async () => {
   }
   expect((await corpora.get('notes')).cron).toBe('*/30 * * * *')
   expect(scene.has('link/.meta')).toBe(false)
+  expect((await schedules.pause('corpus:notes', { for: '8h' })).paused).not.toBeNull()
+})
+
+it('a worker that runs already executes a new corpus without waiting for its beat', async () => {
+  const scene = await CorpusScene.open({})
+  const { corpora } = scene.belfry
+  await corpora.create({ name: 'faq', target: { handler: 'write' } })
+  await corpora.putItem({ name: 'faq', path: 'a', sources: { ticket: 'x' } })
+  const { run } = await corpora.trigger({ name: 'faq', path: 'a' })
+  expect((await scene.belfry.runs.wait(run as string)).status).toBe('completed')
 })
 
 it('an answer that is empty, a sentinel, too large, or beyond its phase fails the phase and leaves the document', async () => {

@@ -166,7 +166,7 @@ export function showQueue({ current, overrides, automatic }: QueueAnswer, sheet:
       'ranking',
       phase,
       plainText(path),
-      staleness === null ? 'never' : Math.round(staleness).toLocaleString('en'),
+      staleness === null ? 'never generated' : `score ${Math.round(staleness).toLocaleString('en')}`,
     ]),
   ]
   return lines.length === 0 ? 'nothing is owed' : sheet.aligned(lines)

@@ -6,8 +6,10 @@ import { quoted } from '../../../operations/input/refuse-input.ts'
 import { behindLast } from '../../../operations/next-page.ts'
 import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
+import { plainText } from '../../../operations/schedule/plain-text.ts'
 import { instantOutput, text } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
+import { indented } from '../../../operations/show.ts'
 import { enqueueFrom } from '../../../store/runs/enqueue.ts'
 import type { Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
@@ -117,13 +119,23 @@ export const get = operation({
   }),
   takes: ['id'],
   output: whole,
-  show: ({ id, schedule, state, author, reasoning, actions, warnings, cost }) =>
-    [
-      `${id} of ${schedule}: ${state}, by ${author}, cost ${cost}`,
-      ...(reasoning == null ? [] : [reasoning]),
-      ...(actions.length === 0 ? [] : [`actions: ${actions.join(', ')}`]),
-      ...(warnings.length === 0 ? [] : [`warnings: ${warnings.length}; see --json`]),
-    ].join('\n'),
+  show: {
+    head: ({ id, schedule, state }, { paint }) => `${paint.bold(id)}  ${state}  ${plainText(schedule)}`,
+    facts: [
+      ['when', 'at', 'when'],
+      ['by', ({ author }) => plainText(author)],
+      ['said', ({ reasoning }) => (reasoning === null ? null : plainText(reasoning))],
+      ['confidence', ({ confidence }) => (confidence === null ? null : plainText(confidence))],
+      ['warnings', ({ warnings }) => (warnings.length === 0 ? null : warnings.join(', '))],
+      ['tokens', ({ tokensIn, tokensOut }) => `${tokensIn ?? 'unknown'} in, ${tokensOut ?? 'unknown'} out`],
+      ['cost', ({ cost }) => cost],
+      ['took', 'durationMs', 'duration'],
+      ['looks again', ({ nextLookAt }, { when }) => (nextLookAt === null ? null : when(nextLookAt))],
+      ['run', ({ run }) => run],
+      ['prompt', ({ promptHash }) => promptHash],
+    ],
+    below: ({ calls, ...knew }) => shownWork(calls, knew),
+  },
   errors: ['invalid', 'not-found'],
   examples: [{ id: 'a-12' }, { id: 'a-12', prompt: true }],
   async run(context, { id, prompt: isAsked = false }) {
@@ -140,6 +152,26 @@ export const get = operation({
     }
   },
 })
+
+type Whole = z.output<typeof whole>
+
+/** The tool calls, and what the planner knew: exactly as it was sent, where that was asked for. */
+function shownWork(calls: Whole['calls'], { prompt, facts }: Pick<Whole, 'prompt' | 'facts'>): string {
+  const called = calls.map(({ tool, arguments: given, result }) => {
+    return `${String(tool)} ${JSON.stringify(given)}\n  → ${JSON.stringify(result)}`
+  })
+  const known: [string, string][] =
+    prompt === undefined
+      ? [['Knew', JSON.stringify(facts, null, 2)]]
+      : [
+          ['Sent: the rules', prompt.system],
+          ['Sent: the facts', prompt.user],
+        ]
+  const parts: [string, string][] = [['Called', called.length === 0 ? 'nothing' : called.join('\n')], ...known]
+  return parts
+    .map(([title, lines]) => `\n${title}\n${indented(lines.split('\n').map(plainText).join('\n'))}`)
+    .join('\n')
+}
 
 export const replay = operation({
   noun: 'analysis',

@@ -191,7 +191,7 @@ export const pause = operation({
   scope: 'operate',
   verb: 'pause',
   idempotent: true,
-  says: 'Pause all planners: no looks, no actions; with clearHints everything is on its baseline again.',
+  says: 'Pause all planners: no looks, no actions; with clearHints the hints of planners and agents end too.',
   request: 'a pause of planners',
   input: z.strictObject({
     clearHints: z
@@ -202,7 +202,7 @@ export const pause = operation({
   }),
   output: z.strictObject({ cleared: count('Schedules whose hints were cleared.') }),
   show: ({ cleared }) =>
-    `planners are paused${cleared === 0 ? '' : `, and ${cleared} schedules are on their baselines again`}`,
+    `planners are paused${cleared === 0 ? '' : `, and what they and agents asked of ${cleared} ${cleared === 1 ? 'schedule' : 'schedules'} has ended`}`,
   errors: ['invalid', 'conflict'],
   examples: [{}, { clearHints: true, reason: 'Release night.' }],
   async run({ store, actor }, { clearHints = false, reason: why }) {

@@ -51,9 +51,10 @@ async function analysisExecutor(host: ExecutorHost): Promise<KindExecutor> {
   const named = new Map<string, (attempt: Attempt) => Promise<Ended>>()
   const refresh = async () => {
     const spec = (await host.store.look(findPlanner))?.spec
+    const isHere = spec !== undefined && (await installedFor(spec, host))
+    // Without a wait in between: a run that was leased meanwhile finds its executor.
     named.clear()
-    if (spec !== undefined && (await installedFor(spec, host)))
-      named.set(spec.provider, (attempt) => executed(attempt, host))
+    if (isHere) named.set(spec.provider, (attempt) => executed(attempt, host))
   }
   await refresh()
   return { named, refresh }
