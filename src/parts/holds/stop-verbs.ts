@@ -89,7 +89,9 @@ export const stop = operation({
 })
 
 function subjectIn({ on: given = 'namespace', everywhere: isAll }: Readonly<Record<string, unknown>>): string {
-  return isAll === true ? `${String(given)} everywhere` : String(given)
+  // What is no text is refused by its field; to write it as one could throw.
+  const subject = typeof given === 'string' ? given : 'namespace'
+  return isAll === true ? `${subject} everywhere` : subject
 }
 
 interface Given {

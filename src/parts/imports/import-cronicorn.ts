@@ -41,7 +41,7 @@ export const importCronicorn = operation({
   show: { load: async () => (await import('./show.ts')).showImported },
   examples: [
     {
-      text: '{"jobs":[{"name":"checkout","description":"Flash sales.","endpoints":[{"name":"depth","url":"http://127.0.0.1:3000/queue","baselineIntervalMs":300000,"minIntervalMs":15000,"maxIntervalMs":900000}]}]}',
+      text: '{"jobs":[{"name":"checkout","description":"Flash sales.","endpoints":[{"name":"depth","url":"https://example.org/queue","baselineIntervalMs":300000,"minIntervalMs":15000,"maxIntervalMs":900000}]}]}',
     },
   ],
   async judge(context, { value, problems: found }) {

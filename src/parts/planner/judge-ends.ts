@@ -1,7 +1,7 @@
 import type { Rule } from '../../core/rule-form.ts'
 import { type JudgedRules, judgeRules, type RuleAnswer, type RuleMemory } from '../../core/rules.ts'
 import type { Ends, RunEnd } from '../../store/runs/end-hooks.ts'
-import type { ScheduleRow } from '../../store/schedules/schedule-row.ts'
+import { lockSchedules, type ScheduleRow } from '../../store/schedules/schedule-row.ts'
 import { both, dialects, each, type Row, runEach, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { bodyOf } from './rules-field.ts'
@@ -43,8 +43,10 @@ export function* judgeEnds(
   )
   const rows = new Map(found.map((row) => [row.id as number, row]))
   const memories = new Map<number, RuleMemory>()
-  const written = new Set<number>()
-  for (const { end, row } of judged) {
+  const written = new Map<number, ScheduleRow>()
+  for (const { end, row: given } of judged) {
+    // Another answer of this step may have written the schedule just before.
+    const row = written.get(given.id) ?? given
     const known = rows.get(end.runId)
     if (known === undefined || notJudged.has(known.source)) continue
     const memory = memories.get(row.id) ?? memoryOf(known)
@@ -53,13 +55,13 @@ export function* judgeEnds(
     memories.set(row.id, after)
     if (won === null) continue
     memories.set(row.id, yield* act(context, row, { now, won, memory: after }))
-    written.add(row.id)
+    for (const [id, after] of yield* lockSchedules([row.id], { wait: true })) written.set(id, after)
   }
   yield* saveRuleMemories(
     judged.map(({ row }) => row),
     memories,
   )
-  return [...written]
+  return [...written.keys()]
 }
 judgeEnds.skipsPlain = true as const
 

@@ -5,7 +5,14 @@ import { endsOf, expiredHints, withoutHints } from '../../core/schedule/hints.ts
 import { planned } from '../../core/schedule/next-plan.ts'
 import { passedBy } from '../../core/schedule/passed-by.ts'
 import { isPaused, lastRunId } from '../../core/schedule/state.ts'
-import { pausesAbove, pausesOf, withoutPauses, withoutPausesOf, withPauseOf } from '../../core/schedule/steering.ts'
+import {
+  pausesAbove,
+  pausesOf,
+  withoutPauses,
+  withoutPausesOf,
+  withPauseOf,
+  withPauses,
+} from '../../core/schedule/steering.ts'
 import { authorOf } from '../audit/actor.ts'
 import { writeAudit } from '../audit/write-audit.ts'
 import { checkInstant, checkText } from '../check.ts'
@@ -84,10 +91,55 @@ export function* writePause(
     end === undefined
       ? { ...awake, disabledAt: now, disabledReason: reason }
       : withPauseOf(awake, { by: author.kind, author: author.name, until: end, reason })
+  return { answer: 'paused', ...(yield* savePaused(paused, now)), until: end ?? null, clamped: bounds.clamped }
+}
+
+function* savePaused(paused: ScheduleRow, now: number): Step<{ readonly row: ScheduleRow }> {
   const row = planned(paused, { now, lastRunId: null })
   yield* holdRuns(paused)
   yield* saveSchedules([row])
-  return { answer: 'paused', row, until: end ?? null, clamped: bounds.clamped }
+  return { row }
+}
+
+/** The pause of another schedule that this one follows. Its reason tells it from others. */
+export interface FollowedPause {
+  readonly until?: number | undefined
+  readonly reason: string
+  /** The schedule that it follows. */
+  readonly author: string
+}
+
+/** Pauses a schedule together with another, beside every pause of its own: those neither end nor get shorter by it. */
+export function* pauseBeside(
+  context: StoreContext,
+  name: string,
+  { until, reason, author }: FollowedPause,
+): Step<void> {
+  const found = yield* lockNamedSchedule(context, name)
+  if (found === null) return
+  const now = yield* clockNow()
+  if (until === undefined ? found.disabledAt !== null : until <= now) return
+  const awake = yield* broughtToNow(withEpoch(found, { kind: 'person' }), now)
+  const others = pausesOf(awake).filter((pause) => pause.reason !== reason)
+  const paused =
+    until === undefined
+      ? { ...awake, disabledAt: now, disabledReason: reason }
+      : withPauses(awake, [...others, { by: 'person', author, until, reason }])
+  yield* savePaused(paused, now)
+}
+
+/** Ends the pause that a schedule has because of another; its own stay. */
+export function* resumeBeside(context: StoreContext, name: string, reason: string): Step<void> {
+  const found = yield* lockNamedSchedule(context, name)
+  const now = yield* clockNow()
+  if (found === null || !isPaused(found, now)) return
+  const isDisabler = found.disabledReason === reason
+  const others = pausesOf(found).filter((pause) => pause.reason !== reason)
+  if (!isDisabler && others.length === pausesOf(found).length) return
+  const disabled = isDisabler ? { disabledAt: null, disabledReason: null } : {}
+  const row = withPauses({ ...withEpoch(found, { kind: 'person' }), ...disabled }, others)
+  if (isPaused(row, now)) yield* saveSchedules([planned(row, { now, lastRunId: null })])
+  else yield* endPause(found, now)
 }
 
 /** The schedule with everything up to now recorded, as a worker would have done. */

@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { CorpusScene, plainly, type StoreKind } from './scene.ts'
 
 describe.each<StoreKind>(['SQLite', 'PostgreSQL'])('an item of a corpus on %s', (kind) => {
@@ -121,6 +123,19 @@ describe.each<StoreKind>(['SQLite', 'PostgreSQL'])('an item of a corpus on %s', 
     expect(scene.document('bad')).not.toHaveProperty('_error')
   })
 
+  it('whose failed run a person retries is booked, and is not at work for ever', async () => {
+    const scene = await CorpusScene.open({ root: undefined }, { kind })
+    await scene.belfry.corpora.putItem({ name: 'notes', path: 'a', sources: { ticket: 'one' } })
+    scene.answer = () => 'NO_REPLY'
+    const { run } = await scene.belfry.corpora.trigger({ name: 'notes', path: 'a' })
+    expect((await scene.belfry.runs.wait(run as string)).status).toBe('failed')
+    scene.answer = plainly
+    const { id } = await scene.belfry.runs.retry(run as string)
+    expect((await scene.belfry.runs.wait(id)).status).toBe('completed')
+    expect(await scene.item('a')).toMatchObject({ status: 'pending', phase: 'builder', run: null })
+    expect(await scene.settle()).toBe(2)
+  })
+
   it('in the store is refreshed like a file', async () => {
     const scene = await CorpusScene.open({}, { kind })
     const { corpora, runs } = scene.belfry
@@ -157,6 +172,22 @@ describe('a phase that was committed before a crash', () => {
     expect(await scene.item('a')).toMatchObject({ status: 'pending', phase: 'critic', revision: 2 })
     await scene.settle()
     expect(scene.handed.map(({ phase }) => phase)).toEqual(['architect', 'critic'])
+  })
+})
+
+describe('a document', () => {
+  it('stays whole where the disk takes only a part of the new one', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'belfry-whole-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    mkdirSync(join(folder, 'a/.meta'), { recursive: true })
+    writeFileSync(join(folder, 'a/.meta/meta.json'), '{"_id":"x"}')
+    const script = `import { renameIntoPlace, writeBeside } from './dist/parts/corpus/tree/document-file.js'
+      renameIntoPlace('${folder}', 'a', writeBeside('${folder}', 'a', JSON.stringify({ _content: 'x'.repeat(100_000) }), 'm'))`
+    // The limit of a file's size is met as a full disk is: a part is written, and the rest is refused.
+    const limited = `trap '' XFSZ; ulimit -f 8; exec "${process.execPath}" --input-type=module -e "$0"`
+    const { status } = spawnSync('bash', ['-c', limited, script], { encoding: 'utf8' })
+    expect(JSON.parse(readFileSync(join(folder, 'a/.meta/meta.json'), 'utf8'))).toEqual({ _id: 'x' })
+    expect(status).toBe(1)
   })
 })
 

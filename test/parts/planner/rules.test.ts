@@ -134,6 +134,31 @@ onEachStore('rules', (stage) => {
     expect(await hintsOf(stage())).toEqual([])
   })
 
+  it('of two answers that end together both act: the second does not undo the pause of the first', async () => {
+    const rules = rulesOf([
+      { name: 'rest', when: { rest: true }, then: { pause: '10m' } },
+      { name: 'watch', when: { watch: true }, then: { every: '1m' } },
+    ])
+    const timing = { everyMs: minute, from: 'start' } as const
+    await stage().put({ name: 'depth', ...every5m, timing, overlap: 'allow', rules })
+    await stage().fireAt(startAt + minute)
+    await stage().fireAt(startAt + 2 * minute)
+    const leases = await stage().leaseHttp()
+    await stage().fireAt(startAt + 3 * minute)
+    const bodies = [{ rest: true }, { watch: true }]
+    await stage().store.settle(
+      leases.map(({ runId, fence, scheduleId }, index) => {
+        const result = { status: 200, headers: {}, body: bodies[index], durationMs: 12 }
+        return { runId, fence, scheduleId, outcome: { kind: 'success' }, result }
+      }),
+    )
+    expect((await stage().view('depth')).paused).toMatchObject({ until: startAt + 13 * minute })
+    expect(await hintsOf(stage())).toMatchObject([{ kind: 'interval', value: minute }])
+    await stage().fireAt(startAt + 13 * minute)
+    // The run that the pause held is free again.
+    expect(await stage().sql('select run_id from belfry.aside')).toEqual([])
+  })
+
   it('on a sibling are judged by a run that the end of its run enqueues, once', async () => {
     const group = await etl(stage())
     await stage().put({ name: 'loader', ...every5m, ...group })

@@ -4,7 +4,7 @@ import { BelfryError } from '../../../core/error.ts'
 import type { ScheduleSpec } from '../../../core/schedule/schedule-spec.ts'
 import { runIdOf } from '../../../store/leases/settle.ts'
 import { hasWork } from '../../../store/schedules/free-name.ts'
-import { pauseSchedule } from '../../../store/schedules/pause-schedule.ts'
+import { pauseBeside } from '../../../store/schedules/pause-schedule.ts'
 import { lockSchedules, type ScheduleRow } from '../../../store/schedules/schedule-row.ts'
 import { all, both, clockNow, one, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
@@ -22,15 +22,13 @@ const findLease = both(
 )
 const findChildren = both(
   'children find',
-  `select s.name, s.id, s.disabled_reason, s.paused_reason from belfry.task t join belfry.schedule s on s.id = t.schedule_id
+  `select s.name, s.id from belfry.task t join belfry.schedule s on s.id = t.schedule_id
     where t.ns = $1 and t.parent_id = $2 and s.deleted_at is null order by s.id`,
 )
 
 export interface Child {
   readonly id: number
   readonly name: string
-  readonly disabled_reason: string | null
-  readonly paused_reason: string | null
 }
 
 /** The tasks that runs of a schedule have planned, and that exist. */
@@ -81,7 +79,7 @@ export function* pauseWithParent(context: StoreContext, name: string, parent: Sc
   const { disabledAt, pausedUntil } = parent
   const until = disabledAt === null ? pausedUntil : undefined
   if (until === null || (until !== undefined && until <= (yield* clockNow()))) return
-  yield* pauseSchedule(context, name, { reason: withParent(parent.name), ...(until !== undefined && { until }) })
+  yield* pauseBeside(context, name, { reason: withParent(parent.name), author: `schedule ${parent.name}`, until })
 }
 
 export function runEnded(run: string): BelfryError {

@@ -1,13 +1,13 @@
 import { formatId } from '../../../core/id.ts'
 import { isPaused } from '../../../core/schedule/state.ts'
 import type { Ends, MovedSchedule } from '../../../store/runs/end-hooks.ts'
-import { pauseSchedule, resumeSchedule } from '../../../store/schedules/pause-schedule.ts'
+import { pauseBeside, resumeBeside } from '../../../store/schedules/pause-schedule.ts'
 import { lockSchedules } from '../../../store/schedules/schedule-row.ts'
 import type { Steered } from '../../../store/schedules/schedule-steps.ts'
 import { clockNow, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { deleteTask } from '../tasks/delete-task.ts'
-import { type Child, childrenOf, pauseWithParent, withParent } from './child-rows.ts'
+import { childrenOf, pauseWithParent, withParent } from './child-rows.ts'
 
 /** Pauses, resumes and deletes the tasks that agents planned together with the schedule in whose runs they did so. */
 export function* steerChildren(context: StoreContext, { id, name, how, ...by }: Steered): Step<void> {
@@ -20,19 +20,14 @@ export function* steerChildren(context: StoreContext, { id, name, how, ...by }: 
       const task = { name: child.name, schedule: formatId('schedule', child.id) }
       yield* deleteTask(context, task, { cancelLeased, actor })
     } else if (how === 'paused') {
-      yield* pauseSchedule(context, child.name, { reason: withParent(name), ...(until !== undefined && { until }) })
-    } else if (isPausedWith(child, name)) yield* resumeSchedule(context, child.name)
+      yield* pauseBeside(context, child.name, { reason: withParent(name), author: `schedule ${name}`, until })
+    } else yield* resumeBeside(context, child.name, withParent(name))
   }
 }
 
 function* isStillPaused(id: number): Step<boolean> {
   const row = (yield* lockSchedules([id], { wait: true })).get(id)
   return row !== undefined && isPaused(row, yield* clockNow())
-}
-
-/** A child that was also paused by itself stays so. */
-function isPausedWith({ disabled_reason: disabled, paused_reason: paused }: Child, parent: string): boolean {
-  return [disabled, paused].every((reason) => reason === null || reason === withParent(parent))
 }
 
 /** A schedule that pauses itself, after failures or idle runs, pauses its children too. */

@@ -41,7 +41,7 @@ export function* beginPhase(
   const facts = { ...item.facts, tried: triedHash(consumed) }
   const after = placed({ ...item, state: started, runId, facts, reason: null, nextAt: null }, corpus)
   yield* saveItems([{ before: item, after }])
-  yield* recordPhase(runId, phase, yield* clockNow())
+  yield* recordPhase(corpus, order, { runId, phase, at: yield* clockNow() })
   const { document, raw: text } = shown
   return { corpus, item: after, form, forms: formsOf(corpus), document, text, phaseState: started, consumed }
 }

@@ -10,7 +10,7 @@ import { findItem, type Item, markReaders, placed, saveItems } from '../items/it
 import { documentText, hashOf, parsed } from '../tree/document-file.ts'
 import { isNewsForReaders, lookAt, type Seen, seenInStore } from '../tree/look-item.ts'
 import { PhaseEffect } from './phase-effect.ts'
-import { orderNext, orderPhase, recordPhase, takePhaseRuns } from './phase-run.ts'
+import { forgetPhase, orderNext, orderPhase, takePhaseRuns } from './phase-run.ts'
 
 const retryMsMax = 86_400_000
 
@@ -181,5 +181,5 @@ function* givenBack({ runId, effect }: RunEnd): Step<void> {
   const event = { type: 'stop', phase: item.phase } as const
   const state = transition({ phaseState: item.state, event, phases: phaseNames(corpus) })
   yield* saveItems([{ before: item, after: placed({ ...item, state, runId: null }, corpus) }])
-  yield* recordPhase(runId, null, null)
+  yield* forgetPhase(runId)
 }

@@ -1,7 +1,7 @@
 import { owedPhase } from '../../../core/corpus/phases.ts'
 import { formatId, parseId } from '../../../core/id.ts'
 import { enqueueFrom } from '../../../store/runs/enqueue.ts'
-import { all, both, clockNow, dialects, inList, one, run, type Step } from '../../../store/statement.ts'
+import { all, both, clockNow, dialects, inList, run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { type Corpus, phaseNames, saveCorpusCounts, systemName } from '../corpus-row.ts'
 import type { Item } from '../items/item-row.ts'
@@ -44,7 +44,16 @@ const takeRuns = dialects('corpus runs take', {
   sqlite: `delete from belfry.corpus_run where run_id ${inList.numbers('$1').sqlite} returning run_id, corpus_id, path, mode`,
   postgres: `delete from belfry.corpus_run where run_id ${inList.numbers('$1').postgres} returning run_id, corpus_id, path, mode`,
 })
-const beginRun = both('corpus run begin', 'update belfry.corpus_run set phase = $2, started_at = $3 where run_id = $1')
+/** A run that a person retried has no row yet, and its end could not be booked without one. */
+const beginRun = both(
+  'corpus run begin',
+  `insert into belfry.corpus_run (run_id, corpus_id, path, mode, phase, started_at, enqueued_at) values ($1, $2, $3, $4, $5, $6, $6)
+    on conflict (run_id) do update set phase = excluded.phase, started_at = excluded.started_at`,
+)
+const giveBackRun = both(
+  'corpus run give back',
+  'update belfry.corpus_run set phase = null, started_at = null where run_id = $1',
+)
 
 const prioritySooner = 0
 const priorityUsual = 100
@@ -116,8 +125,18 @@ export function* takePhaseRuns(runIds: readonly number[]): Step<TakenRun[]> {
   }))
 }
 
-export function* recordPhase(runId: number, phase: string | null, at: number | null): Step<void> {
-  yield* one(beginRun, runId, phase, at)
+/** Notes that the attempt of a run has begun a phase. */
+export function* recordPhase(
+  corpus: Pick<Corpus, 'id'>,
+  { path, mode }: PhaseOrder,
+  { runId, phase, at }: { readonly runId: number; readonly phase: string; readonly at: number },
+): Step<void> {
+  yield* run(beginRun, runId, corpus.id, path, mode, phase, at)
+}
+
+/** Notes that another attempt begins anew. */
+export function* forgetPhase(runId: number): Step<void> {
+  yield* run(giveBackRun, runId)
 }
 
 export function phaseOwed(corpus: Corpus, item: Item): string | null {

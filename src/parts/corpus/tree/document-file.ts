@@ -11,7 +11,7 @@ import {
   rmSync,
   statSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { ItemDocument } from '../../../core/corpus/commit-phase.ts'
@@ -119,7 +119,8 @@ export function writeBeside(root: string, path: string, text: string, mark: stri
 function writeWhole(file: string, text: string): void {
   const handle = openSync(file, 'w', 0o644)
   try {
-    writeSync(handle, text)
+    // It writes on where the system took only a part, as on a full disk.
+    writeFileSync(handle, text)
     fsyncSync(handle)
   } finally {
     closeSync(handle)

@@ -61,7 +61,7 @@ export const set = operation({
     model: name.describe('The name of the model.'),
     url: z
       .url({ protocol: /^https?$/ })
-      .describe('Where it is served, such as http://localhost:11434/v1.')
+      .describe('Where it is served, such as https://example.org/v1.')
       .optional(),
     key: name.describe('The name of the secret with its key.').optional(),
     stream: z.boolean().describe('Whether answers are streamed. Default: false.').optional(),
@@ -76,7 +76,7 @@ export const set = operation({
     `${provider} ${model} is the planner; it suggests, and looks at schedules every 5 minutes${tokensPerMonth === null ? '' : `, for at most ${tokensPerMonth} tokens a month`}`,
   errors: ['invalid', 'not-found', 'conflict'],
   examples: [
-    { provider: 'openai-compatible', url: 'http://localhost:11434/v1', model: 'qwen3', tokensPerMonth: 2_000_000 },
+    { provider: 'openai-compatible', url: 'https://example.org/v1', model: 'qwen3', tokensPerMonth: 2_000_000 },
     { provider: 'anthropic', model: 'claude-sonnet-4-5', key: 'ANTHROPIC', autonomy: 'off' },
   ],
   async judge(context, { value, problems: found }) {

@@ -96,6 +96,27 @@ atEachDesk('what an agent plans in its run', (desk) => {
     expect(await tasks.list()).toEqual([])
   })
 
+  it('keeps a pause of its own through every pause of its parent, shorter or longer', async () => {
+    const { task, agent } = await atWork(desk())
+    const { tasks, schedules } = verbsOf(desk())
+    const { id } = (await agent.plan(later(1))).task
+    const pauses = [{}, { for: '2h' }]
+    for (const own of pauses) {
+      for (const ofParent of [{}, { for: '1m' }, { for: '1d' }]) {
+        await tasks.pause(id, { reason: 'By itself.', ...own })
+        const { paused: before, disabled } = await schedules.get(`task-${id}`)
+        await schedules.pause(task.name, ofParent)
+        await schedules.resume(task.name)
+        expect(await schedules.get(`task-${id}`), JSON.stringify([own, ofParent])).toMatchObject({
+          paused: before,
+          disabled,
+        })
+        await tasks.resume(id)
+        expect((await tasks.get(id)).status).toBe('waiting')
+      }
+    }
+  })
+
   it('pauses with a parent that pauses itself after failures', async () => {
     const { agent, lease } = await atWork(desk(), { pauseAfterFailures: 1, attempts: 1 })
     const { task: child } = await agent.plan(later(1))
