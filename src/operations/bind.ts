@@ -31,10 +31,19 @@ type PlacedCall<Op extends AnyOperation> = (
   ...args: [...Placed<Input<Op>, Op['takes']>, ...Last<Options<Op>>]
 ) => Answer<Op>
 
+/** Of a verb that takes several: the subject alone first, the others among the rest. */
+type SubjectCall<Op extends AnyOperation> = Op['takes'] extends readonly [
+  infer Subject extends string & keyof Input<Op>,
+  string,
+  ...string[],
+]
+  ? (subject: Input<Op>[Subject], options: Omit<Input<Op>, Subject> & Local<Op>) => Answer<Op>
+  : unknown
+
 /** A verb as a function: `pause('nightly', { for: '1h' })`, or `pause({ name: 'nightly', for: '1h' })`. */
 export type Bound<Op extends AnyOperation> = Op['takes'] extends readonly []
   ? WholeCall<Op>
-  : PlacedCall<Op> & WholeCall<Op>
+  : PlacedCall<Op> & SubjectCall<Op> & WholeCall<Op>
 
 /** The verbs of a noun, bound to a context. */
 export type Verbs<Operations extends Readonly<Record<string, AnyOperation>>> = {
@@ -62,7 +71,9 @@ function asked(operation: AnyOperation, args: readonly unknown[]): [input: unkno
 }
 
 function placed(operation: AnyOperation, args: readonly unknown[]): [input: unknown, local: unknown] {
-  const { takes, request } = operation
+  const { request } = operation
+  // What follows the subject may stand in the object: `item('faq', { path })`.
+  const takes = isRecord(args[1]) ? operation.takes.slice(0, 1) : operation.takes
   refuseSurplus(operation, args, takes.length + 1)
   const options = args[takes.length] ?? {}
   if (!isRecord(options)) {

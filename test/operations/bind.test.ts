@@ -34,6 +34,20 @@ describe('a verb of the library', () => {
     expect(await runs.list({})).toEqual(await runs.list())
   })
 
+  it('of two takes the first as its subject, and the other behind it or in the object', async () => {
+    const { corpora } = await open()
+    await corpora.create({ name: 'faq', target: { handler: 'write' } })
+    await corpora.putItem('faq', { path: 'a', sources: { ticket: 'x' } })
+    const { item } = await corpora.item('faq', { path: 'a' })
+    expect([await corpora.item('faq', 'a'), await corpora.item({ name: 'faq', path: 'a' })]).toMatchObject([
+      { item },
+      { item },
+    ])
+    expect(await problemsIn(corpora.item('faq', { path: 'a', name: 'faq' } as never))).toMatchObject([
+      { field: 'name', problem: 'is given twice' },
+    ])
+  })
+
   it('takes a list as it is, or under its name, and names its items alike', async () => {
     const { runs } = await open()
     expect(await runs.enqueueMany([{ target: null }, { target: null }])).toHaveLength(2)

@@ -173,7 +173,7 @@ export const pause = operation({
   show({ name, members, paused }, sheet) {
     const resumed = `until it is resumed: ${sheet.command('group', 'resume', name)}`
     const end = paused?.until == null ? resumed : `until ${sheet.when(paused.until)}`
-    return `paused group ${plainText(name)} with ${members} schedules ${end}`
+    return `paused group ${plainText(name)} with ${members} ${members === 1 ? 'schedule' : 'schedules'} ${end}`
   },
   errors: ['invalid', 'not-found'],
   examples: [{ name: 'checkout' }, { name: 'checkout', for: '1h', reason: 'The database is moved.' }],
@@ -246,10 +246,14 @@ const membersNamedMax = 5
 export function groupInUse(name: string, members: readonly string[]): BelfryError {
   const more = members.length > membersNamedMax ? ` and ${members.length - membersNamedMax} more` : ''
   const who = members.slice(0, membersNamedMax).join(', ')
-  return new BelfryError('conflict', `Group ${quoted(name)} has ${members.length} members: ${who}${more}.`, {
-    hint: 'Delete these schedules, or put them into another group or none, first.',
-    details: { group: name, members: members.slice(0, 100) },
-  })
+  return new BelfryError(
+    'conflict',
+    `Group ${quoted(name)} has ${members.length} ${members.length === 1 ? 'member' : 'members'}: ${who}${more}.`,
+    {
+      hint: 'Delete these schedules, or put them into another group or none, first.',
+      details: { group: name, members: members.slice(0, 100) },
+    },
+  )
 }
 
 async function answered({ store }: OperationContext, row: GroupRow): Promise<Group> {

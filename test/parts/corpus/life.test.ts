@@ -136,6 +136,26 @@ describe.each<StoreKind>(['SQLite', 'PostgreSQL'])('an item of a corpus on %s', 
     expect(await scene.settle()).toBe(2)
   })
 
+  it('in the store keeps its sources where an edit of an old revision is refused', async () => {
+    const { belfry } = await CorpusScene.open({ root: undefined }, { kind })
+    const item = { name: 'notes', path: 'a' }
+    await belfry.corpora.putItem({ ...item, sources: { ticket: 'one' } })
+    await belfry.corpora.putItem({ ...item, steer: 'Short.' })
+    const stale = belfry.corpora.putItem({ ...item, sources: { ticket: 'lost' }, ifRevision: 0 })
+    await expect(stale).rejects.toMatchObject({ code: 'conflict' })
+    expect(JSON.stringify((await belfry.corpora.preview(item)).document)).toContain('one')
+    await belfry.corpora.putItem({ ...item, sources: { ticket: 'two' }, ifRevision: 1 })
+    expect(JSON.stringify((await belfry.corpora.preview(item)).document)).toContain('two')
+  })
+
+  it('of the root is deleted without the mark of its corpus, which goes on', async () => {
+    const scene = await CorpusScene.open({}, { kind })
+    await scene.seed('.', 'a')
+    await scene.belfry.corpora.deleteItem('notes', '.')
+    expect([scene.has('.meta/meta.json'), scene.has('.meta/corpus.json')]).toEqual([false, true])
+    expect(await scene.settle()).toBe(3)
+  })
+
   it('in the store is refreshed like a file', async () => {
     const scene = await CorpusScene.open({}, { kind })
     const { corpora, runs } = scene.belfry

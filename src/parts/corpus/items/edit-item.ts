@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { type ItemDocument, withFields } from '../../../core/corpus/commit-phase.ts'
 import { BelfryError } from '../../../core/error.ts'
 import { canonicalJson, jsonText } from '../../../store/check.ts'
@@ -8,10 +7,10 @@ import { type Corpus, lockCorpus, saveCorpusCounts } from '../corpus-row.ts'
 import { firstDocument, forgetGone, noteGone, plant, type Seedling } from '../tree/auto-seed.ts'
 import {
   confined,
+  discardDocument,
   discardLeftovers,
   documentText,
   hashOf,
-  metaFolderOf,
   parsed,
   readDocument,
   renameIntoPlace,
@@ -189,12 +188,12 @@ export function* putStored(
     jsonText(document, 'document', documentBytesMax)
     return { answer: 'created', item: yield* addItem(corpus, path, { document, sources: sources ?? {} }), document }
   }
-  const isSame = sources === undefined || canonicalJson(sources) === canonicalJson(found.facts.sources ?? {})
-  if (!isSame) yield* saveItems([{ before: found, after: { ...found, facts: { ...found.facts, sources } } }])
   const edited = yield* editItem(context, name, path, { fields, ifRevision })
-  if (isSame || edited.answer !== 'unchanged') return edited
-  const item = (yield* findItem(corpus.id, path)) as Item
-  yield* lookAt(corpus, [seenInStore(item)])
+  const isSame = sources === undefined || canonicalJson(sources) === canonicalJson(found.facts.sources ?? {})
+  if (isSame || !('item' in edited)) return edited
+  const after = { ...edited.item, facts: { ...edited.item.facts, sources } }
+  yield* saveItems([{ before: edited.item, after }])
+  yield* lookAt(corpus, [seenInStore(after)])
   return { ...edited, answer: 'updated', item: (yield* findItem(corpus.id, path)) as Item }
 }
 
@@ -211,7 +210,7 @@ export function* deleteItem(
   const { root } = corpus.spec
   if (root !== null) {
     confined(root, path)
-    rmSync(metaFolderOf(root, path), { recursive: true, force: true })
+    discardDocument(root, path)
   }
   yield* removeItems([item])
   yield* noteGone(corpus.id, path)

@@ -136,7 +136,8 @@ function afterFailure(
   { corpus, item, now }: Booking,
   { code, message }: { readonly code: string; readonly message: string },
 ): Pick<Item, 'attempts' | 'nextAt' | 'reason'> {
-  if (code === 'ABORT') return { attempts: item.attempts, nextAt: null, reason: `aborted: ${message}` }
+  if (code === 'ABORT')
+    return { attempts: item.attempts, nextAt: null, reason: message === 'aborted' ? message : `aborted: ${message}` }
   const attempts = item.attempts + 1
   if (attempts >= corpus.spec.attempts) {
     return { attempts, nextAt: null, reason: `failed ${attempts} times, at last: ${message}` }

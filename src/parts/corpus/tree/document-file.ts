@@ -159,6 +159,15 @@ export function discardLeftovers(root: string, path: string, mark: string): void
 
 const archiveFolder = 'archive'
 
+/** Removes the document of an item and its snapshots. In the root the file that names the corpus stays beside them. */
+export function discardDocument(root: string, path: string): void {
+  const folder = metaFolderOf(root, path)
+  if (path !== rootItem) return rmSync(folder, { recursive: true, force: true })
+  rmSync(documentPath(root, path), { force: true })
+  rmSync(join(folder, archiveFolder), { recursive: true, force: true })
+  discardLeftovers(root, path, '')
+}
+
 /** Keeps a copy in the archive, whose names sort by time, and at most so many. A failure here undoes nothing. */
 export function keepSnapshot(
   root: string,

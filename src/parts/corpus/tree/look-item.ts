@@ -173,8 +173,11 @@ function indexed(corpus: Corpus, seen: Seen, around: Indexing): Item {
     propagateAfterMs: corpus.spec.propagateAfterMs,
     owedChild: around.owedChild,
   })
+  // A run that was lost wrote nothing into the document, whose error is that of an earlier one.
+  const lost = start.attempts > 0 && kept.facts.error?.code === 'FAILED' ? { error: kept.facts.error } : {}
   const facts = {
     ...factsOf(document, kept.facts),
+    ...lost,
     stat,
     files,
     consumed,

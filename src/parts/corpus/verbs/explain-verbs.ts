@@ -134,8 +134,9 @@ function sentence({ name }: Corpus, { item: found, band, place, pending, stalene
   const why = changed === '' ? '' : ` Changed: ${changed}.`
   if (status === 'fresh') return `It is fresh.${why}`
   if (status === 'parked')
-    return `${phase} is parked after ${attempts} attempts: ${reason}. Let it go on: \`belfry corpus release ${name} ${path}\`.`
-  if (status === 'failed') return `${phase} failed ${attempts} times, at last: ${facts.error?.message ?? 'unknown'}.`
+    return `${phase} is parked: ${reason}. Let it go on: \`belfry corpus release ${name} ${path}\`.`
+  if (status === 'failed')
+    return `${phase} failed ${attempts === 1 ? 'once' : `${attempts} times, at last`}: ${facts.error?.message ?? 'unknown'}.`
   if (status === 'disabled') return `It is disabled, and owes ${phase || 'nothing'}.`
   if (status === 'unreadable')
     return `Its document ${facts.error?.message ?? 'cannot be read'}. Correct it, or copy the newest file of its .meta/archive over it.`
