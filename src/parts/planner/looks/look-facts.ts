@@ -60,15 +60,16 @@ const hour = 3_600_000
 const rowsMax = 5_000
 const responsesMax = 50
 const siblingsMax = 20
+/** Found by its run, not among all ends; see `findEnd` in `retry-run.ts`. */
 const findEnds = both(
   'planner find ends',
-  `select a.ended_at, a.ends, a.reason from belfry.ledger l join belfry.attempt a on a.run_id = l.run_id and a.ends is not null
+  `select a.ended_at, a.ends, a.reason from belfry.ledger l join belfry.attempt a on a.run_id = l.run_id and coalesce(a.ends, '') <> ''
     where l.schedule_id = $1 and l.from_at >= $2 order by l.from_at desc limit $3`,
 )
 const findResponses = both(
   'planner find responses',
   `select a.ended_at, a.started_at, a.ends, a.reason, r.body from belfry.ledger l
-    join belfry.attempt a on a.run_id = l.run_id and a.ends is not null left join belfry.result r on r.run_id = l.run_id
+    join belfry.attempt a on a.run_id = l.run_id and coalesce(a.ends, '') <> '' left join belfry.result r on r.run_id = l.run_id
     where l.schedule_id = $1 and l.run_id is not null order by l.from_at desc limit $2`,
 )
 
