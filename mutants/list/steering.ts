@@ -84,7 +84,7 @@ export const steering: readonly Mutant[] = [
   {
     id: 'paused-runs-start',
     hazard: 'What was ready when its schedule was paused starts all the same.',
-    edits: [['writePause', 'yield* holdRuns(paused)', '']],
+    edits: [['savePaused', 'yield* holdRuns(paused)', '']],
     suites: ['test/store/schedule-pause.test.ts'],
   },
   {

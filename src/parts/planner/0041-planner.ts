@@ -54,5 +54,6 @@ export const plannerTables: Migration = {
       decided_by {text}
     ) {clustered}`,
     'create index proposal_of_state on belfry.proposal (ns, state, id)',
+    `create index hint_of_models on belfry.hint (ns, created_at) where author_kind in ('planner', 'agent')`,
   ],
 }

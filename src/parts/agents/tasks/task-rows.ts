@@ -19,10 +19,10 @@ export interface TaskView extends ScheduleView {
 
 const missedRun = `(select a.run_id from belfry.aside a join belfry.run d on d.id = a.run_id
   where a.kind = 'parked' and a.reason = '${missedReason}' and a.ns = s.ns and d.schedule_id = s.id limit 1)`
-/** The newest runs may wait, so a few are looked at. */
-const lastStart = `(select max(coalesce(l.leased_at, a.started_at)) from
-  (select id from belfry.run where ns = s.ns and schedule_id = s.id order by id desc limit 5) r
-  left join belfry.lease l on l.run_id = r.id left join belfry.attempt a on a.run_id = r.id)`
+/** The newest runs may wait, so a few are looked at. Each is looked up by itself: a join may be turned round, and read all that is at work. */
+const lastStart = `(select max(coalesce((select l.leased_at from belfry.lease l where l.run_id = r.id),
+    (select max(a.started_at) from belfry.attempt a where a.run_id = r.id))) from
+  (select id from belfry.run where ns = s.ns and schedule_id = s.id order by id desc limit 5) r)`
 const columns = `${scheduleColumns('s')}, ${missedRun} as missed_run, ${lastStart} as last_start,
   (select w.run_id from belfry.schedule_run w where w.schedule_id = s.id limit 1) as live_run`
 const tasks = 'belfry.task t join belfry.schedule s on s.id = t.schedule_id'

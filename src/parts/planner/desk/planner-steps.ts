@@ -68,7 +68,7 @@ export function* askForLook(context: StoreContext, name: string): Step<LookAsked
 
 const findSteered = both(
   'planner find steered',
-  `select distinct schedule_id from belfry.hint where ns = $1 and ended_at is null and author_kind in ('planner', 'agent')`,
+  `select schedule_id from belfry.hint where ns = $1 and ended_at is null and author_kind in ('planner', 'agent')`,
 )
 const findPaused = both(
   'planner find paused',
@@ -85,10 +85,7 @@ export function* pausePlanner(
   if (!clearHints) return { cleared: 0 }
   const now = yield* clockNow()
   const found = [...(yield* all<Row>(findSteered, context.ns)), ...(yield* all<Row>(findPaused, context.ns))]
-  const rows = yield* lockSchedules(
-    found.map(({ schedule_id: id }) => id as number),
-    { wait: true },
-  )
+  const rows = yield* lockSchedules([...new Set(found.map(({ schedule_id: id }) => id as number))], { wait: true })
   // A person's own switch clears for the rank of planners: what rules and persons gave stays, and no rate limits it.
   for (const row of rows.values()) {
     const author = { kind: 'planner' as AuthorKind, name: 'belfry planner pause' }
@@ -133,7 +130,7 @@ const sumHints = both(
     sum((select count(*) from belfry.ledger l where l.schedule_id = h.schedule_id and l.outcome = 'failed'
       and l.from_at >= h.created_at and l.from_at < h.ended_at)) as failures
     from (select schedule_id, created_at, ended_at from belfry.hint where ns = $1 and author_kind = 'planner' and ended_at is not null
-      and created_at > $2 order by id desc limit 500) h`,
+      and created_at > $2 order by created_at desc limit 500) h`,
 )
 
 /** What planners did, cost and helped within 30 days. */
