@@ -70,7 +70,7 @@ function alike(lines: readonly Line[]): unknown[] {
 }
 
 /** Commands about programs, terminals and folders of the caller's machine, which a server refuses. */
-const ofThisMachine = ['agent check', 'task export', 'run screen', 'run attach', 'workspace prune']
+const ofThisMachine = ['agent check', 'task export', 'run screen', 'run attach', 'workspace prune', 'import claude']
 const isOfThisMachine = ({ words }: Step) => ofThisMachine.includes(words({}).slice(0, 2).join(' '))
 
 /** What the databases do alike is told elsewhere, of every verb; here it is the way that is compared. */

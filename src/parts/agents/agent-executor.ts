@@ -23,7 +23,7 @@ import { earlierAttempts, type KeptFacts, keepAttempt } from './attempt-rows.ts'
 import { turnNote } from './children/loop-turns.ts'
 import { keepRunToken, newRunToken } from './children/run-token.ts'
 import { projectRoot } from './inbox/project-root.ts'
-import { isProgramThere, ProfileCache } from './profile-cache.ts'
+import { checkSource, isProgramThere, ProfileCache } from './profile-cache.ts'
 import { type AgentProfile, killAfterMsMax } from './profile-form.ts'
 import { promptIn } from './prompt-file.ts'
 import { type RunOriginNames, runOrigin } from './run-origin.ts'
@@ -159,13 +159,15 @@ class AgentRun {
     }
     const lastAnswer = this.#target.agent.context === 'last' ? (await this.#runBefore())?.answer : null
     const note = scheduleId === null ? null : await store.look(turnNote, scheduleId)
-    const token = { name: 'BELFRY_TOKEN', value: environment.BELFRY_TOKEN }
-    return { origin: { ...origin, lastAnswer, note }, environment, secrets: [...secrets, token] }
+    const { BELFRY_TOKEN: ownToken } = environment
+    const token = ownToken === undefined ? [] : [{ name: 'BELFRY_TOKEN', value: ownToken }]
+    return { origin: { ...origin, lastAnswer, note }, environment, secrets: [...secrets, ...token] }
   }
 
-  /** A token for this attempt alone, and where it can be used. */
-  async #access(): Promise<{ readonly BELFRY_TOKEN: string; readonly BELFRY_SERVER?: string }> {
+  /** A token for this attempt alone, and where it can be used. The attempt of a live check is of no run, and has none. */
+  async #access(): Promise<{ readonly BELFRY_TOKEN?: string; readonly BELFRY_SERVER?: string }> {
     const { store, serverUrl } = this.#around
+    if (this.#attempt.source === checkSource) return {}
     const { token, hash } = newRunToken(this.#attempt)
     const project = projectRoot(this.#target.cwd ?? this.#profile.cwd ?? process.cwd())
     const kept = await store.do(keepRunToken, this.#attempt, { hash, project, profile: this.#profile.name })

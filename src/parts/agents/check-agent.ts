@@ -11,7 +11,7 @@ import { environmentOf } from '../../targets/command/environment.ts'
 import { secretResolver } from '../../targets/secret.ts'
 import { agentExecutor } from './agent-executor.ts'
 import type { Checked } from './agent-verbs.ts'
-import { programProblem } from './profile-cache.ts'
+import { checkSource, programProblem } from './profile-cache.ts'
 import type { AgentProfile } from './profile-form.ts'
 
 const versionMsMax = 10_000
@@ -98,7 +98,7 @@ function trial({ name }: AgentProfile, signal: AbortSignal): Attempt {
     queue: 'default',
     scheduleId: null,
     plannedAt: systemClock.now(),
-    source: 'check',
+    source: checkSource,
     idempotencyKey: claimId,
     traceparent: traceparentOf({ given: undefined, seed: claimId }),
     target: { agent: { profile: name, prompt: livePrompt } },

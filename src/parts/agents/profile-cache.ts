@@ -4,6 +4,9 @@ import type { AgentProfile } from './profile-form.ts'
 import { listProfiles } from './profile-rows.ts'
 import { type KnownProfile, knownProfiles } from './profiles.ts'
 
+/** Where the attempt of a live check comes from. */
+export const checkSource = 'check'
+
 /** The profiles as the store has them: read at each question, and made anew only when a row has changed. */
 export class ProfileCache {
   readonly #store: KindStore
