@@ -112,7 +112,7 @@ async function workAnHour({ store, clock }: Shared, workerId: string) {
 }
 
 /** What parts once added to tables of the kernel. It is theirs to read. */
-const ofParts: ReadonlySet<string> = new Set(['queue.notify'])
+const ofParts: ReadonlySet<string> = new Set(['queue.notify', 'schedule.group_name'])
 
 describe.each(['sqlite', 'postgres'] as const)(
   'a worker whose store another version migrates meanwhile (%s)',

@@ -43,6 +43,12 @@ const stages: Readonly<Record<string, (stage: Stage) => Promise<Held>>> = {
     await stage.verbs.queues.pause('default', { reason: 'It is moved.' })
     return enqueued(stage)
   },
+  async 'group-paused'(stage) {
+    await stage.verbs.groups.create('checkout')
+    await stage.verbs.schedules.create({ name: 'depth', group: 'checkout', every: '1h', target })
+    await stage.verbs.groups.pause('checkout', { for: '2h', reason: 'The database is moved.' })
+    return { run: (await stage.verbs.schedules.run('depth')).id }
+  },
   async calendar(stage) {
     await stage.verbs.calendars.put('office', { zone: 'UTC', open: ['mon-fri 10:00-18:00'] })
     return enqueued(stage, { calendar: 'office' })
@@ -96,6 +102,11 @@ const stages: Readonly<Record<string, (stage: Stage) => Promise<Held>>> = {
 const explanations: Readonly<Record<keyof typeof stages, readonly [says: RegExp, ...ways: (string | null)[]]>> = {
   stopped: [/^Everything is stopped by tester: Incident 4711\.$/, 'belfry go'],
   paused: [/^Its queue default is paused: It is moved\.$/, 'belfry queue resume default'],
+  'group-paused': [
+    /^Paused by its group checkout: The database is moved\.$/,
+    '2026-01-05T11:00:00.000Z',
+    'belfry group resume checkout',
+  ],
   calendar: [
     /^Calendar office is closed\.$/,
     '2026-01-05T10:00:00.000Z',

@@ -162,7 +162,10 @@ const archiveFolder = 'archive'
 /** Removes the document of an item and its snapshots. In the root the file that names the corpus stays beside them. */
 export function discardDocument(root: string, path: string): void {
   const folder = metaFolderOf(root, path)
-  if (path !== rootItem) return rmSync(folder, { recursive: true, force: true })
+  if (path !== rootItem) {
+    rmSync(folder, { recursive: true, force: true })
+    return
+  }
   rmSync(documentPath(root, path), { force: true })
   rmSync(join(folder, archiveFolder), { recursive: true, force: true })
   discardLeftovers(root, path, '')

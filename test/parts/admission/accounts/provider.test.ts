@@ -43,7 +43,7 @@ async function scene(bounds: { readonly maxConcurrent?: number }, runs: number) 
   await belfry.queues.set('default', { maxConcurrent: 50 })
   await belfry.accounts.put('plan', bounds)
   const http = { url: provider.url }
-  const work = Array.from({ length: runs }, () => ({ target: { http }, account: 'plan', timeout: '1000h' }))
+  const work = Array.from({ length: runs }, () => ({ target: { http }, account: 'plan', timeout: '30m' }))
   await belfry.runs.enqueueMany(work)
   await belfry.start()
   return { provider, stage, belfry }
@@ -106,7 +106,7 @@ it('a run that is refused by one account goes on with the next, and says which i
   const { id } = await belfry.runs.enqueue({
     target: { http: { url: provider.url } },
     account: ['plan', 'spare'],
-    timeout: '10h',
+    timeout: '30m',
   })
   await wave(stage, provider, 1)
   provider.answer(429, { 'retry-after': '3600' })
