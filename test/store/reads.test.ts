@@ -184,7 +184,16 @@ onEachDatabase('reads', (scene) => {
       ended_by) values ($1, $2, $3, $4, 5, $5, 'r', 'ai', $5, $6, $7)`
     await scene().sql(hint, 2_000_000 + ns * 10, ns, id, 'interval', startAt, startAt + 1, 'replaced')
     await scene().sql(hint, 2_000_001 + ns * 10, ns, id, 'oneshot', startAt, null, null)
-    const told = { value: 5, expiresAt: startAt, reason: 'r', author: 'ai', by: 'person', createdAt: startAt }
+    const unforeseen = { nextAt: null, wasNextAt: null }
+    const told = {
+      value: 5,
+      expiresAt: startAt,
+      reason: 'r',
+      author: 'ai',
+      by: 'person',
+      createdAt: startAt,
+      ...unforeseen,
+    }
     expect(await scene().read((context) => listHints(context, 'a'))).toEqual([
       { ...told, kind: 'oneshot', ended: null },
       { ...told, kind: 'interval', ended: { at: startAt + 1, by: 'replaced' } },
