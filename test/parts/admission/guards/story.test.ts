@@ -32,7 +32,7 @@ describe.each(['sqlite', 'postgres'] as const)('docs/guards.md on %s', (database
     const [release = []] = commands
     expect((await shell.belfry(release)).stderr).not.toContain('error')
     const worker = await shell.up()
-    await worker.told(/Run r-\w+ of release, attempt 1, was skipped: when\./)
+    await worker.told(/Run r-\w+ of release, attempt 1, was skipped: when \(/)
     const { runs: skipped } = await shell.json<{ runs: { id: string }[] }>('run list --status skipped')
     const why = await shell.belfry(`explain run ${skipped[0]?.id}`)
     expect(why.stdout).toContain('It ended without being executed: when (its `when` guard said no).')
