@@ -63,15 +63,6 @@ it('wrong input to a corpus is refused whole, with what is right', async () => {
   expect((await schedules.pause('corpus:notes', { for: '8h' })).paused).not.toBeNull()
 })
 
-it('a worker that runs already executes a new corpus without waiting for its beat', async () => {
-  const scene = await CorpusScene.open({})
-  const { corpora } = scene.belfry
-  await corpora.create({ name: 'faq', target: { handler: 'write' } })
-  await corpora.putItem({ name: 'faq', path: 'a', sources: { ticket: 'x' } })
-  const { run } = await corpora.trigger({ name: 'faq', path: 'a' })
-  expect((await scene.belfry.runs.wait(run as string)).status).toBe('completed')
-})
-
 it('an answer that is empty, a sentinel, too large, or beyond its phase fails the phase and leaves the document', async () => {
   const scene = await CorpusScene.open({ attempts: 100 })
   await scene.seed('a')

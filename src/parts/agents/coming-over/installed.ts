@@ -54,7 +54,7 @@ export class InstallRecord {
   }
 }
 
-/** The text of a file without what install put in. Where nobody has changed it since, it is the text from before, to the byte. `undefined`: what was put in is no longer there. */
+/** The text of a file without what install put in. Where it was not changed since, it is the text from before, to the byte. `undefined`: what was put in is no longer there. */
 export function undone({ path, before, after, put }: InstalledFile, text: string | null): string | null | undefined {
   if (text === null) return undefined
   if (hashOf(text) === after) return before
