@@ -1,10 +1,11 @@
 import { defineConfig } from 'vitest/config'
+import { LongFirst } from './test/long-first.ts'
 import { scratchFolder } from './test/scratch.ts'
 
 const patience = { testTimeout: 120_000, hookTimeout: 60_000, expect: { poll: { timeout: 30_000 } } }
 const scratch = { env: { TMPDIR: scratchFolder() } }
-// Many files wait for processes and leases, so two cores have room for more than two.
-const workers = { maxWorkers: 4 }
+// Many files wait for processes and leases, and the simulation makes way for all others, so two cores have room for more than two.
+const workers = { maxWorkers: 5 }
 
 /** Files that put something else in the place of a module, or change the process they run in: nobody beside them may meet that. */
 const apart = [
@@ -34,39 +35,24 @@ const shared = [
   'parts',
 ]
 const sharing = shared.map((part) => `test/${part}/**/*.test.ts`)
-/**
- * The cases of the conformance suite start many processes and measure them, so they come last, on the disk, and have the
- * machine to themselves, but for the simulation: that does nothing but compute, and makes way for everybody else.
- */
-const last = ['test/conformance/**/*.test.ts', 'test/sim/*-half.test.ts']
+/** They do nothing but compute, at the lowest priority, in processes of their own: they take what the others leave. */
+const simulation = ['test/sim/*-half.test.ts']
+/** The cases of the conformance suite start many processes and measure them, so they come last, on the disk, and have the machine to themselves. */
+const last = ['test/conformance/**/*.test.ts']
 
 export default defineConfig({
   test: {
     // Named here and nowhere below: once for all projects, or each would start a server of its own.
     globalSetup: ['test/global-setup.ts'],
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         test: {
           ...patience,
           ...workers,
-          ...scratch,
-          name: 'sentences',
-          isolate: false,
-          include: ['test/**/*.test.ts'],
-          exclude: [...last, ...sharing],
+          name: 'simulation',
+          include: simulation,
           sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        test: {
-          ...patience,
-          maxWorkers: 3,
-          ...scratch,
-          name: 'units',
-          include: sharing,
-          exclude: apart,
-          isolate: false,
-          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -82,10 +68,34 @@ export default defineConfig({
       {
         test: {
           ...patience,
+          ...workers,
+          ...scratch,
+          name: 'sentences',
+          isolate: false,
+          include: ['test/**/*.test.ts'],
+          exclude: [...last, ...simulation, ...sharing],
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...patience,
+          ...workers,
+          ...scratch,
+          name: 'units',
+          include: sharing,
+          exclude: apart,
+          isolate: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...patience,
           name: 'last',
           include: last,
           maxWorkers: 3,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -39,6 +39,7 @@ const measures = [
   'switches',
   'inbox',
   'agents',
+  'corpus',
 ]
 const resultsFile = fileURLToPath(new URL('results.json', import.meta.url))
 

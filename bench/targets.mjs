@@ -14,6 +14,8 @@ export function targetsOf(results) {
     switchTargets,
     inboxTargets,
     agentTargets,
+    plannerTargets,
+    corpusTargets,
   ].flatMap((tell) => tell(results))
 }
 
@@ -71,6 +73,22 @@ function switchTargets(results) {
         2,
         '×',
       ),
+    ]
+  })
+}
+
+function plannerTargets({ measures: { planner } }) {
+  if (planner === undefined) return []
+  const [few, many] = planner.sizes.map((size) => size.toLocaleString('en'))
+  return Object.entries(databases).flatMap(([database, label]) => {
+    const row = (name) => planner.rows.find((one) => one.database === database && one.setting === name) ?? {}
+    const [among, beside] = [row(`due looks among ${many}`).ms, row(`due looks among ${few}`).ms]
+    const share = ratioOf(row('ends with a rule').perSecond, row('ends without rules').perSecond)
+    return [
+      atMost(`due looks among ${many}, ${label}`, among ?? null, 20, 'ms'),
+      atMost(`due looks among ${many} to ${few}, ${label}`, ratioOf(among, beside), 2, '×'),
+      atLeast(`ends with a rule to ends without, ${label}`, share, 0.8),
+      atMost(`commit of a hint to start, p50, ${label}`, row('hint to start').ms ?? null, 20, 'ms'),
     ]
   })
 }
@@ -216,4 +234,33 @@ export function expressionsOf(row) {
 function worstCronRatio(cron) {
   const ratios = cronRatios(cron)
   return ratios.length === 0 ? null : Math.min(...ratios)
+}
+
+function corpusTargets(results) {
+  const rows = results.measures.corpus?.rows
+  if (rows === undefined) return []
+  const sizes = rows.map(({ size }) => size)
+  const [small, large] = [Math.min(...sizes), Math.max(...sizes)]
+  const worst = (field) => Math.max(...rows.filter(({ size }) => size === large).map((row) => row[field]))
+  const grown = (field) => {
+    const of = (size, database) => rows.find((row) => row.size === size && row.database === database)?.[field]
+    return Math.max(...['sqlite', 'postgres'].map((database) => of(large, database) / of(small, database)))
+  }
+  const items = large.toLocaleString('en')
+  const steps = [
+    ['idleTickMs', 'an idle tick', 50],
+    ['changeMs', 'a changed file to its phase pending', 20],
+    ['pickMs', 'a pick', 5],
+    ['statusMs', 'status', 20],
+    ['listMs', 'a page of list', 20],
+    ['owedMs', 'a page of list --owed', 20],
+  ]
+  return [
+    ...steps.map(([field, what, limit]) => atMost(`${what} at ${items} items`, worst(field), limit, 'ms')),
+    ...steps.map(([field, what]) =>
+      atMost(`${what}, beside ${small.toLocaleString('en')} items`, grown(field), 2, '×'),
+    ),
+    atMost(`a scan of ${items} items holds the event loop`, worst('heldMs'), 50, 'ms'),
+    atMost(`a corpus of ${items} items resident`, worst('rssMb'), 200, 'MB'),
+  ]
 }

@@ -34,6 +34,7 @@ const config = `export default {
     globalSetup: ['./mutants-setup.mjs'],
     include: ['test/**/*.test.ts'],
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     maxWorkers: 2,
   },
 }

@@ -1,8 +1,9 @@
 /**
  * Measures the throughput of this build beside that of an earlier commit, by turns in one run, on both databases:
  *
- *   npm run bench:beside -- COMMIT [--rounds 9] [--runs 20000] [--at-least 0.95]
+ *   npm run bench:beside -- COMMIT [--work runs|occurrences] [--rounds 9] [--runs 20000] [--at-least 0.95]
  *
+ * The work is runs that lie ready, or occurrences of as many schedules that are due at once: these fire, start and move their schedules.
  * The commit is checked out into a folder of its own and built with the packages of this one. Each round measures one
  * after the other, in a process of its own on a fresh store, and every other round in the other order. It prints the
  * medians and their ratio, and exits 1 where a ratio is below `--at-least`.
@@ -15,12 +16,28 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { startPostgres } from './postgres-server.mjs'
 
+const target = { handler: 'nothing' }
+const layOut = {
+  async runs(belfry, count) {
+    for (let left = count; left > 0; left -= 1_000) {
+      await belfry.runs.enqueueMany(Array.from({ length: Math.min(left, 1_000) }, () => ({ target })))
+    }
+  },
+  async occurrences(belfry, count) {
+    for (let made = 0; made < count; made += 100) {
+      const names = Array.from({ length: Math.min(count - made, 100) }, (_, index) => `hourly-${made + index}`)
+      await Promise.all(names.map((name) => belfry.schedules.put({ name, every: '1h', startNow: true, target })))
+    }
+  },
+}
+
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     rounds: { type: 'string', default: '9' },
     runs: { type: 'string', default: '20000' },
+    work: { type: 'string', default: 'runs' },
     'at-least': { type: 'string', default: '0.95' },
     child: { type: 'string' },
   },
@@ -29,16 +46,13 @@ const { values, positionals } = parseArgs({
 if (values.child !== undefined) console.log(JSON.stringify(await measured(JSON.parse(values.child))))
 else await compare(positionals[0])
 
-/** From the start of a worker to the end of the last of so many runs that lie ready. */
-async function measured({ build, store, schema, runs }) {
+/** From the start of a worker to the end of the last run. */
+async function measured({ build, store, schema, runs, work }) {
   const { Belfry } = await import(pathToFileURL(join(build, 'dist/index.js')).href)
   const belfry = await Belfry.open({ store, log: false, ...(schema !== undefined && { schema }) })
   await belfry.queues.set('default', { maxConcurrent: 100 })
   belfry.handle('nothing', () => undefined)
-  const input = { target: { handler: 'nothing' } }
-  for (let left = runs; left > 0; left -= 1_000) {
-    await belfry.runs.enqueueMany(Array.from({ length: Math.min(left, 1_000) }, () => input))
-  }
+  await layOut[work](belfry, runs)
   let left = runs
   const ended = new Promise((resolve) => belfry.on('run.completed', () => --left === 0 && resolve()))
   const cpu = process.cpuUsage()
@@ -53,6 +67,7 @@ async function measured({ build, store, schema, runs }) {
 
 async function compare(commit) {
   if (commit === undefined) throw new Error('Which commit? npm run bench:beside -- COMMIT')
+  if (!Object.hasOwn(layOut, values.work)) throw new Error(`--work is ${values.work}; it is runs or occurrences.`)
   const folder = mkdtempSync(join(tmpdir(), 'belfry-beside-'))
   const earlier = join(folder, 'earlier')
   const server = await startPostgres()
@@ -84,7 +99,7 @@ async function byTurns({ database, earlier, folder, url }) {
       const name = `${side}_${round}`
       const place =
         database === 'sqlite' ? { store: `sqlite:${join(folder, `${name}.db`)}` } : { store: url, schema: name }
-      const input = JSON.stringify({ build, ...place, runs: Number(values.runs) })
+      const input = JSON.stringify({ build, ...place, runs: Number(values.runs), work: values.work })
       const answer = execFileSync(process.execPath, [fileURLToPath(import.meta.url), '--child', input])
       found[side].push(JSON.parse(answer.toString()))
     }

@@ -1,6 +1,6 @@
 /** The tables of docs/explain.md and the checks of docs/doctor.md, from the catalogue of reasons. The rest of both pages is written by hand. */
 
-const header = '| code | says | what gets it on |\n|---|---|---|'
+const header = '| code | sentence | what lets it continue |\n|---|---|---|'
 
 /** The page with the table of each heading as the reasons say it. */
 export function explainPage(page, reasonsByHeading) {

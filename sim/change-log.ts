@@ -52,6 +52,8 @@ export interface Rows {
     readonly name: string
     readonly spec: string
     readonly version: number
+    readonly hint_epoch: number
+    readonly next_decision: string | null
     readonly disabled_at: number | null
     readonly paused_until: number | null
     readonly held_by: number | null
@@ -147,6 +149,8 @@ const watched: { readonly [Name in Table]: readonly (keyof Rows[Name])[] } = {
     'name',
     'spec',
     'version',
+    'hint_epoch',
+    'next_decision',
     'disabled_at',
     'paused_until',
     'held_by',

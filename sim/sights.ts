@@ -1,3 +1,4 @@
+import type { ActionAnswer } from '../src/parts/planner/looks/act-on-schedule.ts'
 import type { AttemptEnd, Lease, Reclaimed, Settled } from '../src/store/port.ts'
 import type { Call } from './faulty-store.ts'
 import type { History } from './history.ts'
@@ -18,6 +19,11 @@ export function seeDeed(history: History, { changes, verb }: Deed): void {
       see(isNew ? 'run leased where it was enqueued' : 'run leased where another was enqueued')
     }
     if (table === 'run' && after === null && verb === 'prune') see('rows pruned')
+    if (table === 'schedule' && verb === 'settle' && after !== null && after.hint_epoch === before?.hint_epoch) {
+      if (after.hints !== before.hints && after.hints.includes('"by":"rule"')) see('hint of a rule')
+      if (after.paused_until !== null && after.paused_until !== before.paused_until) see('pause of a rule')
+    }
+    if (table === 'schedule' && verb === 'actOnSchedule' && after !== null) see('action of a planner')
   }
 }
 
@@ -52,5 +58,6 @@ export function seeAnswer(history: History, { verb, args }: Pick<Call, 'verb' | 
     }
     for (const { outcome } of args[0] as AttemptEnd[]) see(`attempt ended ${outcome.kind}`)
   }
+  if (verb === 'actOnSchedule' && (value as ActionAnswer).answer === 'refused') see('action of a planner refused')
   if (verb === 'read.leasesOf' && (value as Lease[]).length > 0) see('claim found after an unknown commit')
 }

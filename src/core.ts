@@ -122,6 +122,7 @@ export {
   occurrences,
   type PlannedState,
 } from './core/timing/occurrences.ts'
+export { backedOffEveryMs, type ScheduleBackoffInput } from './core/timing/schedule-backoff.ts'
 export {
   catchUpShareMs,
   type DueInput,
@@ -131,13 +132,5 @@ export {
   type SpreadInput,
   spread,
 } from './core/timing/spread.ts'
-export {
-  backedOffEveryMs,
-  type CronTiming,
-  type EveryTiming,
-  type NoTiming,
-  type OnceTiming,
-  type ScheduleBackoffInput,
-  type Timing,
-} from './core/timing/timing.ts'
+export type { CronTiming, EveryTiming, NoTiming, OnceTiming, Timing } from './core/timing/timing.ts'
 export { fence, unfence } from './core/untrusted-text.ts'

@@ -7,10 +7,10 @@ import type { Part } from './part.ts'
 const variable = 'BELFRY_FEATURES'
 let chosen: { readonly leftOut: readonly Feature[]; readonly from: string } | undefined
 
-/** Chooses before anything that may be left out is loaded. */
+/** Must be called before anything that may be left out is loaded. */
 export function chooseFeatures(given: unknown, from = variable): void {
   const { leftOut, problems } = featuresIn(given, from)
-  refuse('The features', problems)
+  refuse('The list of features', problems)
   chosen = { leftOut, from }
 }
 
@@ -23,7 +23,10 @@ export function isLeftOut(feature: string): feature is Feature {
   return inForce().leftOut.includes(feature as Feature)
 }
 
-/** The part, or its rooms, or where it is left out the numbers of its migrations: the store knows them, and the table of verbs refuses its verbs. */
+/**
+ * The part or its rooms. Where the part is left out: the numbers of its migrations, so that the store knows them, and its verbs, so that
+ * the table refuses them.
+ */
 export async function unlessLeftOut<Whole extends Part | readonly Part[]>(
   name: Feature,
   load: () => Promise<Whole>,
@@ -33,12 +36,12 @@ export async function unlessLeftOut<Whole extends Part | readonly Part[]>(
   return { name, versions } satisfies Part as unknown as Whole
 }
 
-/** Why something is not here, as a clause. */
+/** Why a feature is not available, as a clause. */
 export function leftOutBy(feature: Feature): string {
   return `is left out of this process by -${feature} in ${inForce().from}`
 }
 
-/** The refusal of something unknown, if it belongs to a feature that is left out: `routine list`, `importCrontab`. */
+/** The refusal of an unknown name that belongs to a feature that is left out: `routine list`, `importCrontab`. */
 export function refusalOfLeftOut(asked: string): BelfryError | null {
   const { leftOut, from } = inForce()
   if (leftOut.length === 0) return null
@@ -66,7 +69,7 @@ export function refusingVerbs<Verbs extends object>(noun: string, verbs: Verbs):
   })
 }
 
-/** The nouns of what is left out. */
+/** The nouns of the features that are left out. */
 export function leftOutNouns(): readonly string[] {
   return inForce().leftOut.flatMap((feature) => features[feature].nouns ?? [])
 }

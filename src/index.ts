@@ -41,7 +41,7 @@ import type { Handler } from './targets/handler/handler-run.ts'
 import { handlerKind } from './targets/handler/kind.ts'
 import type { ExecutorHost } from './targets/kind.ts'
 import { endLeftovers } from './targets/leftovers.ts'
-import { type SecretResolver, secretResolver } from './targets/secret.ts'
+import type { SecretResolver } from './targets/secret.ts'
 import { refuseForeignStore } from './trust/trusted-store.ts'
 
 export { type Clock, systemClock } from './core/clock.ts'
@@ -191,9 +191,9 @@ export class Belfry {
     this.#handlers = new Handlers(this.runs)
     logEvents(events, logger)
     this.#listeners = new Listeners(events, logger)
-    const secrets = secretResolver({ env: process.env, folder: opening.secretsFolder })
+    const { network, secrets } = context.outgoing
     this.#secrets = secrets
-    const { publicUrl, network = {} } = opening
+    const { publicUrl } = opening
     const { leaseMs, renewMs, beatMs, pollMs, name } = opening
     const settings = settingsOf(onlyGiven({ leaseMs, renewMs, beatMs, pollMs }))
     this.#host = {
@@ -204,6 +204,7 @@ export class Belfry {
       messageOf: messagesOf(publicUrl),
       serverUrl: () => this.#serverUrl,
       executeOf: (target) => executorOf(target, this.#executors)?.execute ?? null,
+      tell: (event, facts) => events.tell(event as EventName, facts as never),
     }
     this.#executors.set(handlerKind.name, { kind: handlerKind, named: this.#handlers.executors })
     this.#engine = new Engine({
@@ -269,7 +270,10 @@ export class Belfry {
     await this.#engine.stop(onlyGiven({ graceMs }))
   }
 
-  /** Does everything that is due and resolves when it has ended; with `for`, also runs (retries, delayed ones) that come due within that time. In tests, with a stopped clock, it does one instant. */
+  /**
+   * Does everything that is due and resolves when it has ended; with `for`, also runs (retries, delayed ones) that come due within that
+   * time. In tests, with a stopped clock, it does the work of one instant.
+   */
   async drain(input: DrainInput = {}): Promise<void> {
     this.#refuseClosed()
     await this.#prepare()
@@ -330,7 +334,7 @@ export class Belfry {
 
   async #close(): Promise<void> {
     try {
-      // First the doors: an answer must still hold when its caller receives it.
+      // Closes the doors first: an answer that a caller receives must still be true.
       await Promise.all(this.#doors.splice(0).map((door) => door.close()))
       await this.#engine.stop()
     } finally {
@@ -363,7 +367,10 @@ export class Belfry {
     return this
   }
 
-  /** A program that names its store has chosen it; a store found in the folder may have come with a checked-out tree. Executors are loaded only when something is executed. */
+  /**
+   * A program that names its store has chosen the store; one that was found in the folder may have come with a checked-out tree. Executors
+   * are loaded only when something is executed.
+   */
   async #prepare(): Promise<void> {
     if (this.#found !== null) await refuseUnmarkedStore(this.#found)
     this.#loaded ??= this.#load()

@@ -14,7 +14,7 @@ export function openStore(url: string, options: OpenOptions = {}): Promise<Store
   return openWith(url, { ...options, parts })
 }
 
-/** The same, made by the first write on it where there is none. */
+/** Like `openStore`, but a missing store is created only by the first write. */
 export function openLate(url: string, options: OpenOptions): Store {
   return openLateWith(url, { ...options, parts })
 }

@@ -34,7 +34,7 @@ export const partPaths: Readonly<Record<string, Readonly<Record<string, object>>
   {},
   ...each.map((part) => part.paths ?? {}),
 )
-/** The queues that parts have for themselves. */
+/** The queues that parts use for their own runs. */
 export const partQueues: readonly string[] = each.flatMap((part) => Object.keys(part.queues ?? {}))
 export const partCommands: readonly LocalCommand[] = each.flatMap((part) => part.commands ?? [])
 export const partUps: readonly NonNullable<CliPart['up']>[] = each.flatMap((part) => part.up ?? [])
@@ -43,7 +43,7 @@ export const partTrusts: readonly NonNullable<CliPart['trusts']>[] = each.flatMa
 export const partServers: readonly NonNullable<CliPart['serves']>[] = each.flatMap((part) => part.serves ?? [])
 export const signedPaths: readonly string[] = each.flatMap((part) => part.signedPaths ?? [])
 
-/** What parts know of tokens that they have made. */
+/** How parts find the callers of tokens that they have issued. */
 export const partTokens: readonly NonNullable<Part['knowsToken']>[] = each.flatMap((part) => part.knowsToken ?? [])
 
 export async function loadRoutes(): Promise<readonly AddRoutes[]> {

@@ -5,7 +5,7 @@ import { groups } from './parts/groups/part.ts'
 import { holds } from './parts/holds/part.ts'
 import { notices } from './parts/notices/part.ts'
 
-/** The parts that a process can leave out, loaded one beside the other. */
+/** The parts that a process can leave out, loaded in parallel. */
 const optional = await Promise.all([
   unlessLeftOut('agents', async () => (await import('./parts/agents/agent-rooms.ts')).agents),
   unlessLeftOut('hosts', async () => (await import('./parts/hosts/part.ts')).hosts),

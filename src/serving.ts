@@ -45,7 +45,7 @@ export interface ServeOptions extends HandlerOptions {
 export type { Served }
 
 function doorOf({ events, secretOf }: Behind) {
-  // As an event, because a worker at a command line has no log of its own and prints its events.
+  // Reported as an event, because a worker at a command line has no log and prints its events.
   const onUnforeseen = (error: unknown) =>
     events.tell('door.failed', { error: error instanceof Error ? error : new Error(String(error)) })
   return { version: packageVersion(), events, onUnforeseen, secretOf }

@@ -1,5 +1,6 @@
 /** Connects the doors with the store and the library: what a door opens, without knowing how it is made. */
 import { randomBytes } from 'node:crypto'
+import { dirname, join } from 'node:path'
 import { systemClock } from './core/clock.ts'
 import type { Surroundings } from './doors/cli/session/store-location.ts'
 import { storeSession } from './doors/cli/session/store-session.ts'
@@ -30,11 +31,12 @@ export async function openSession(
   { store, schema, namespace, mustExist = false, isMadeLate = false, isTrusted = false, isFound = false }: StoreOpening,
   { env, folder }: Surroundings,
 ): Promise<StoreSession> {
-  const opening = openingOf({ store, ...onlyGiven({ schema, namespace }) }, env)
+  const file = fileOf(store)
+  const secretsFolder = file === null ? undefined : join(dirname(file), 'secrets')
+  const opening = openingOf({ store, ...onlyGiven({ schema, namespace, secretsFolder }) }, env)
   const { defaultMaxConcurrent } = opening
   const options = { ...onlyGiven({ schema, namespace }), defaultMaxConcurrent, connectionsMax: connectionsOfCommand }
   const opened = isMadeLate ? openLate(store, options) : await openStore(store, { ...options, mustExist })
-  const file = fileOf(store)
   if (isTrusted && file !== null) giveMark(file)
   const waits = new Waits({ store: opened, clock: systemClock, events: new Events() })
   const context = contextOf({ store: opened, opening, clock: systemClock, waits, door: 'cli', folder })
@@ -98,7 +100,7 @@ export async function serveModel(open: () => Promise<StoreSession>, request: Mod
 
 type Method = (...given: readonly unknown[]) => Promise<unknown>
 
-/** The library is loaded only for a worker: other commands would wait for it in vain. */
+/** The library is loaded only for a worker: other commands do not need it and would only start later. */
 export async function openWorker({ hear, isFound, ...options }: WorkerOpening): Promise<WorkerSession> {
   const { Belfry } = await import('./index.ts')
   const { lines } = await import('./library/log.ts')

@@ -12,9 +12,9 @@ export function fileOf(store: string): string | null {
 
 /**
  * Refuses to start programs from a store in a checked-out tree that may have come with it. A store that was created here has the
- * mark of this machine. One without a mark was created by an earlier version or prepared by another person: it is adopted if it
- * belongs to this user and is not tracked by the tree. Outside trees a foreign mark is no reason to refuse: a restored backup and
- * a moved volume have one. Returns a note for the user.
+ * mark of this machine. A store without a mark was created by an earlier version or prepared by another person: it is adopted if
+ * it belongs to this user and git does not track it. Outside checked-out trees a mark of another machine is accepted: a restored
+ * backup and a moved volume have one. Returns a note for the user.
  */
 export async function refuseUnmarkedStore(file: string): Promise<string | null> {
   const tree = treeOf(file)

@@ -92,10 +92,16 @@ export const operations: readonly AnyOperation[] = Object.values(nounEntries).fl
 /** The doctor checks of the parts. */
 export const checks: readonly HealthCheck[] = each.flatMap((part) => part.checks ?? [])
 
-/** The budgets of parts that count planned work. */
+/** Asks the parts for the budgets that count planned work. */
 export const budgetsOf = each.flatMap((part) => part.budgetsOf ?? [])
 
-/** What the parts know of attempts. */
+/** The names that parts keep, by the scope of a hold or budget. */
+export const subjects: NonNullable<OperationContext['subjects']> = Object.assign(
+  {},
+  ...each.map((part) => part.subjects ?? {}),
+)
+
+/** Asks the parts for their fields of attempts. */
 export const attemptFacts: readonly AttemptFacts[] = each.flatMap((part) => part.attemptFacts ?? [])
 
 /** The queues that parts reserve. */
@@ -107,10 +113,10 @@ export const holdReasons: OperationContext['holdReasons'] = Object.assign(
   ...each.map((part) => part.holdReasons ?? {}),
 )
 
-/** What parts know of a run. */
+/** Asks the parts for facts about a run. */
 export const runNotes: NonNullable<OperationContext['runNotes']> = each.flatMap((part) => part.explainsRun ?? [])
 
-/** What parts know of a schedule. */
+/** Asks the parts for facts about a schedule. */
 export const scheduleNotes: NonNullable<OperationContext['scheduleNotes']> = each.flatMap(
   (part) => part.explainsSchedule ?? [],
 )

@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Belfry } from '../src/index.ts'
+import { kinds } from '../src/kinds.ts'
 import { scratchFolder } from './scratch.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -78,15 +79,18 @@ describe('docs/running.md', () => {
   const unit = text('docs/running/belfry.service')
   const container = text('docs/running/Dockerfile')
 
-  it('has a unit that systemd takes, whose command and flags exist, and which waits for the grace', () => {
-    const [, program = '', flags = ''] = /^ExecStart=(\S+) up (.*)$/m.exec(unit) ?? []
+  it('has a unit that systemd takes, whose command and flags exist, and neither it nor a container kills agents within their grace', () => {
+    const [, program = '', flags = ''] = /^ExecStart=(\S+) up ?(.*)$/m.exec(unit) ?? []
     expect(program.endsWith(`/node_modules/.bin/${Object.keys(bin)[0]}`)).toBe(true)
     const help = execFileSync(process.execPath, [join(root, 'bin/belfry.js'), 'up', '--help'], { encoding: 'utf8' })
     const typed = [...`${flags} ${container.match(/^CMD .*$/m)?.[0]}`.matchAll(/--[a-z-]+/g)].map(([flag]) => flag)
     expect(typed.length).toBeGreaterThan(1)
     for (const flag of typed) expect(help).toContain(flag)
-    const seconds = (pattern: RegExp) => Number(pattern.exec(unit)?.[1])
-    expect(seconds(/^TimeoutStopSec=(\d+)$/m)).toBeGreaterThan(seconds(/--grace (\d+)s/))
+    expect(flags).not.toContain('--grace')
+    const graceMs = Math.max(...kinds.map((kind) => kind.graceMs ?? 0))
+    for (const stopped of [/^TimeoutStopSec=(\d+)$/m.exec(unit), /--stop-timeout (\d+)/.exec(container)]) {
+      expect(Number(stopped?.[1]) * 1_000).toBeGreaterThan(graceMs)
+    }
     if (spawnSync('systemd-analyze', ['--version']).status !== 0) return
     // The program and the user of the unit are not on this machine; everything else is judged as it stands.
     const path = join(folder(), 'belfry.service')

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { noTablesOfVerbs } from './tidy/doors.ts'
 import { importDirections } from './tidy/imports.ts'
-import { shortFiles, shortFunctions, smallFolders } from './tidy/limits.ts'
+import { shortFiles, shortFunctions, smallFolders, smallPort } from './tidy/limits.ts'
 import { noReadMessages } from './tidy/messages.ts'
 import { namesThatSay, noBarrels, noDeadFiles, oneName } from './tidy/names.ts'
 import { oneClock, pureCore } from './tidy/purity.ts'
@@ -16,6 +16,7 @@ const rules: readonly Rule[] = [
   shortFiles,
   shortFunctions,
   smallFolders,
+  smallPort,
   namesThatSay,
   oneName,
   noBarrels,

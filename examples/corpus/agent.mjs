@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { unfence } from 'belfry/core'
 
 const { item, phase, folder, brief, steer, scope, state, children } = JSON.parse(await text(process.stdin))
 
@@ -12,9 +13,9 @@ const read = (file) => readFileSync(join(root, file), 'utf8').trim()
 const answers = {
   architect: () => `Summarise ${scope.files.join(', ')}.${steer ? ` ${steer}` : ''}`,
   builder: () => {
-    const builds = (state?.builds ?? 0) + 1
-    const parts = [...scope.files.map(read), ...Object.values(children)]
-    return JSON.stringify({ _content: `${brief} Build ${builds}.\n${parts.join('\n')}`, _state: { builds } })
+    const builds = (state === undefined ? 0 : JSON.parse(unfence(state)).builds) + 1
+    const parts = [...scope.files.map(read), ...Object.values(children).map(unfence)]
+    return JSON.stringify({ _content: `${unfence(brief)} Build ${builds}.\n${parts.join('\n')}`, _state: { builds } })
   },
   critic: () => 'It says what its files say.',
 }

@@ -111,4 +111,10 @@ export const accounts: readonly Mutant[] = [
     edits: [['limitOf', 'if (given === true) return {}', 'if (given !== null) return {}']],
     suites: [provider],
   },
+  {
+    id: 'agent-takes-the-account',
+    hazard: 'A model takes the account from a schedule, so that a blocked account no longer keeps its runs.',
+    edits: [['refuseLoosening', 'is.length === 0 || is.some(', 'is.length < 0 && is.some(']],
+    suites: [verbs],
+  },
 ]

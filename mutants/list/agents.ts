@@ -75,8 +75,8 @@ export const agents: readonly Mutant[] = [
   {
     id: 'agent-lingers-for-ever',
     hazard: 'An agent that has answered and does not end keeps its slot until its timeout.',
-    edits: [['parts/agents/agent-process.ts Watch', 'if (this.#reader.facts.isDone) {', 'if (this.hasLingered) {']],
-    suites: ['test/parts/agents/execute.test.ts'],
+    edits: [['parts/agents/agent-watch.ts Watch', 'if (this.#reader.facts.isDone) {', 'if (this.hasLingered) {']],
+    suites: ['test/parts/agents/agent-watch.test.ts'],
   },
   {
     id: 'prompt-is-repeated',
@@ -123,6 +123,12 @@ export const agents: readonly Mutant[] = [
     suites: [inboxRules],
   },
   {
+    id: 'model-schedules-as-its-owner',
+    hazard: 'A model has its own prompt handed to another session as the words of a person, by a schedule.',
+    edits: [['isOfPerson', '.inbox?.prompt !== prompt) return false', '.inbox?.prompt === prompt) return true']],
+    suites: [inboxRules],
+  },
+  {
     id: 'message-payload-is-plain',
     hazard: 'Data that came with a message is handed over as instructions.',
     edits: [['handedMessage', '${fence(payload)}', '${payload}']],
@@ -161,7 +167,7 @@ export const agents: readonly Mutant[] = [
   {
     id: 'terminal-without-tether',
     hazard: 'An agent in a terminal outlives its worker.',
-    edits: [['startInTerminal', 'await tether.hold(pid).catch(', 'await Promise.resolve().catch(']],
+    edits: [['startInTerminal', 'await tether.hold(pid, killAfterMs).catch(', 'await Promise.resolve().catch(']],
     suites: ['test/e2e/agents.test.ts'],
   },
   {
@@ -180,7 +186,7 @@ export const agents: readonly Mutant[] = [
     id: 'messages-start-while-agents-are-stopped',
     hazard: 'A stop of agents is on, and a session is woken with a prompt.',
     edits: [
-      ['takeMessage', 'if (row?.stopped != null) return', 'if (row?.stopped === 0) return'],
+      ['takeMessage', 'if (greeted?.stopped != null) return', 'if (greeted?.stopped === 0) return'],
       ['takeMessage', 'if (kept?.stopped != null) {', 'if (kept?.stopped === 0) {'],
     ],
     suites: [sessionTasks],

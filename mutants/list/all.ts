@@ -4,6 +4,7 @@ import { agents } from './agents.ts'
 import { budgets } from './budgets.ts'
 import { calendar } from './calendar.ts'
 import { claims } from './claims.ts'
+import { corpora } from './corpora.ts'
 import { databases } from './databases.ts'
 import { doors } from './doors.ts'
 import { engine } from './engine.ts'
@@ -49,6 +50,7 @@ export const mutants: readonly Mutant[] = [
   ...http,
   ...routines,
   ...notices,
+  ...corpora,
   ...imports,
   ...files,
   ...trust,

@@ -17,7 +17,7 @@ export const claims: readonly Mutant[] = [
       'A claim locks and counts in one statement, so it counts with a snapshot from before its wait for the lock.',
     edits: [
       ['queueLock', 'for no key update ${others}) q', "${others && 'for no key update skip locked'}) q"],
-      ['leaseHead', 'and a.queue_id = q.id), true)) q),', 'and a.queue_id = q.id), true) for no key update of q) q),'],
+      ['leaseHead', 'offset 0) q),', 'offset 0 for no key update of q) q),'],
       [
         'leases/lease.ts',
         'where q.ns = $1 and q.name = $2`\nconst survey =',

@@ -58,8 +58,8 @@ export const doors: readonly Mutant[] = [
     edits: [
       [
         'drainQueue',
-        '    answer.leases.map(({ runId, fence, scheduleId }) =>',
-        '    answer.leases.slice(1).map(({ runId, fence, scheduleId }) =>',
+        'leases.map(({ runId, fence, scheduleId, isBudgeted = false })',
+        'leases.slice(1).map(({ runId, fence, scheduleId, isBudgeted = false })',
       ],
     ],
     suites: [sched, conformance('memory: a drain')],

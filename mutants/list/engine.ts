@@ -9,13 +9,13 @@ export const engine: readonly Mutant[] = [
     id: 'lost-lease-ignored',
     hazard: 'A worker whose lease was taken back goes on with the run, beside its successor.',
     edits: [['renewTick', 'loseHolding(context, holding)', 'void holding']],
-    suites: ['test/engine/heartbeat.test.ts'],
+    suites: ['test/engine/renew-tick.test.ts'],
   },
   {
     id: 'end-in-doubt-called-lost',
     hazard: 'An end whose commit broke off is told as a lost lease, because a renewal does not find it any more.',
     edits: [['renewTick', ' && !holding.isInDoubt', '']],
-    suites: ['test/engine/heartbeat.test.ts'],
+    suites: ['test/engine/renew-tick.test.ts'],
   },
   {
     id: 'lost-lease-ignored-by-output',
@@ -37,13 +37,13 @@ export const engine: readonly Mutant[] = [
       ['trustTick', 'const now = clock.monotonic()', 'const now = clock.now()'],
       ['Worker.#mayExecute', 'now < trustedUntil', 'now > 0 && this.#context.clock.now() < trustedUntil'],
     ],
-    suites: ['test/engine/heartbeat.test.ts'],
+    suites: ['test/engine/renew-tick.test.ts'],
   },
   {
     id: 'trust-until-expiry',
     hazard: 'A worker stops its run when the lease expires, which is when somebody else begins.',
     edits: [['trustMs', 'return leaseMs * (1 - untrustedShare)', 'return leaseMs * (1 - 0 * untrustedShare)']],
-    suites: ['test/engine/heartbeat.test.ts'],
+    suites: ['test/engine/renew-tick.test.ts'],
   },
   {
     id: 'trust-from-the-answer',
@@ -55,15 +55,19 @@ export const engine: readonly Mutant[] = [
         'holding.trustedUntil = clock.monotonic() + 0 * startedAt + trustMs(holding)',
       ],
     ],
-    suites: ['test/engine/heartbeat.test.ts'],
+    suites: ['test/engine/renew-tick.test.ts'],
   },
   {
     id: 'renewal-forgets-the-length',
     hazard: 'A lease whose kind of target asked for a longer one is renewed for as long as any other.',
     edits: [
-      ['renewTick', '({ runId, fence, leaseMs })', '({ runId, fence, leaseMs: 0 * leaseMs + settings.leaseMs })'],
+      [
+        'renewTick',
+        'held.map(renewedBy)',
+        'held.map((holding) => ({ ...renewedBy(holding), leaseMs: settings.leaseMs }))',
+      ],
     ],
-    suites: ['test/engine/heartbeat.test.ts'],
+    suites: ['test/engine/renew-tick.test.ts'],
   },
   {
     id: 'longer-lease-trusted-at-once',
@@ -75,13 +79,13 @@ export const engine: readonly Mutant[] = [
         'holding.trustedUntil += 0.8 * ((holding.leaseMs = kind.leaseMs) - context.settings.leaseMs)',
       ],
     ],
-    suites: ['test/engine/heartbeat.test.ts'],
+    suites: ['test/engine/renew-tick.test.ts'],
   },
   {
     id: 'lease-trusted-from-its-answer',
     hazard: 'A worker counts the trust in a fresh lease from the answer, while the store counts from before.',
     edits: [['Lessor.#leaseFrom', 'begin(lease, trustedUntil)', 'begin(lease, clock.monotonic() + trustMs(settings))']],
-    suites: ['test/engine/heartbeat.test.ts'],
+    suites: ['test/engine/renew-tick.test.ts'],
   },
   {
     id: 'late-lease-is-begun',
@@ -117,7 +121,7 @@ export const engine: readonly Mutant[] = [
         'if (renewal.cancelRequestedAt === 0) stopHolding',
       ],
     ],
-    suites: ['test/choices/runs.test.ts', 'test/engine/heartbeat.test.ts'],
+    suites: ['test/choices/runs.test.ts', 'test/engine/renew-tick.test.ts'],
   },
   {
     id: 'cancel-not-heard-at-once',
@@ -155,8 +159,8 @@ export const engine: readonly Mutant[] = [
     edits: [
       [
         'SqliteDatabase.#commit',
-        'so this is not a "no".\n      throw new BelfryError(',
-        'so this is not a "no".\n      void new BelfryError(',
+        'commit took effect.\n      throw new BelfryError(',
+        'commit took effect.\n      void new BelfryError(',
       ],
     ],
     suites: ['test/store/sqlite/commit.test.ts'],

@@ -78,4 +78,16 @@ export const guards: readonly Mutant[] = [
     ],
     suites: ['test/engine/conclude.test.ts'],
   },
+  {
+    id: 'noops-never-pause',
+    hazard: 'A schedule that finds nothing to do goes on for ever, whatever its maxNoop, and pays for each run.',
+    edits: [['pausedByNoops', 'noopCount < (', 'noopCount < 1_000 + (']],
+    suites: [finishing],
+  },
+  {
+    id: 'deferred-for-ever',
+    hazard: 'A run that is deferred again and again never fails, and no person hears of it.',
+    edits: [['core/run/verdict.ts deferred', 'now >= lastAt', 'now >= lastAt && now < 0']],
+    suites: ['test/core/verdict.test.ts'],
+  },
 ]

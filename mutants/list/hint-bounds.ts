@@ -162,4 +162,52 @@ export const hintBounds: readonly Mutant[] = [
     ],
     suites: [ranks],
   },
+  {
+    id: 'hint-starts-below-min',
+    hazard: 'A hint makes a schedule run more often than its min allows, whoever gave it.',
+    edits: [
+      ['governor.ts bounded', 'if (at < winner.raisedAt)', "if (at < winner.raisedAt && winner.by === 'baseline')"],
+    ],
+    suites: [bounds],
+  },
+  {
+    id: 'hint-waits-beyond-max',
+    hazard: 'A hint keeps a schedule from running within its max, whoever gave it.',
+    edits: [['governor.ts bounded', 'maxMs === undefined ?', "maxMs === undefined || winner.by !== 'baseline' ?"]],
+    suites: [bounds],
+  },
+  {
+    id: 'window-binds-persons',
+    hazard: 'What a person hints at night waits until the window of planners opens.',
+    edits: [['wishes.ts windowed', 'schedule.window !== undefined && !isPerson(by)', 'schedule.window !== undefined']],
+    suites: [vectors],
+  },
+  {
+    id: 'window-never-opens',
+    hazard: 'A window that never opens is taken, and no planner is ever heard.',
+    edits: [
+      ['open-minutes.ts windowProblems', 'if (open || changesAt !== null)', 'if (open || changesAt !== undefined)'],
+    ],
+    suites: ['test/parts/groups/groups.test.ts'],
+  },
+  {
+    id: 'clamp-is-not-told',
+    hazard: 'A planner takes what it asked for as done, although a bound moved it.',
+    edits: [
+      ['writeHint', "return { answer: 'written', row, clamped,", "return { answer: 'written', row, clamped: null,"],
+    ],
+    suites: [{ file: 'test/store/adaptive.test.ts', only: 'memory' }],
+  },
+  {
+    id: 'agents-have-a-rate-of-their-own',
+    hazard: 'An agent changes a schedule as often as it likes.',
+    edits: [['isRated', "rankOf(by) === rankOf('planner')", "by === 'planner'"]],
+    suites: [bounds],
+  },
+  {
+    id: 'max-below-the-limit-of-the-namespace',
+    hazard: 'A schedule with a short max runs more often than its namespace allows.',
+    edits: [['refuseTooOften', 'maxMs < everyMinMs', 'maxMs < 0']],
+    suites: [{ file: 'test/store/adaptive.test.ts', only: 'memory' }],
+  },
 ]

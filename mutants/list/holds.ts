@@ -62,7 +62,7 @@ export const holds: readonly Mutant[] = [
   {
     id: 'held-kind-is-leased-at-once',
     hazard: 'On PostgreSQL a worker that knows its queue is given runs of a kind that is held.',
-    edits: [['leaseHead', "on ${laneIsOpen('line.now')}", 'on true']],
+    edits: [['leaseHead', "on ${laneIsOpenAtOnce('line.now')}", 'on true']],
     suites: ['test/parts/holds/operations.test.ts'],
   },
   {
@@ -91,5 +91,35 @@ export const holds: readonly Mutant[] = [
     hazard: 'While everything is stopped and one notification tells of it, all the others of its queue start too.',
     edits: [['lease.ts forcedLanes', "n.calendar = '${toldCalendar}' and", '']],
     suites: ['test/parts/notices/raised.test.ts'],
+  },
+  {
+    id: 'stop-everywhere-stops-here',
+    hazard: 'A stop of all namespaces stops one, and the others go on.',
+    edits: [['holds/stop-work.ts namespacesOf', 'if (!everywhere)', 'if (!everywhere || context.ns > 0)']],
+    suites: ['test/parts/holds/stop.test.ts'],
+  },
+  {
+    id: 'misspelt-stop-is-answered',
+    hazard: 'A stop on a misspelt account is answered with success, and the account goes on.',
+    edits: [['doubtOf', 'if (!isAll)', 'if (isAll)']],
+    suites: ['test/parts/holds/stop.test.ts'],
+  },
+  {
+    id: 'stop-file-is-not-read',
+    hazard: 'A worker goes on although its machine has a STOP file.',
+    edits: [['engine/halt.ts Halt.tick', 'this.#reason = await reasonIn(stopFile)', 'this.#reason = null']],
+    suites: ['test/engine/halt.test.ts'],
+  },
+  {
+    id: 'disabled-worker-starts-work',
+    hazard: 'A worker that was started with BELFRY_DISABLED fires and leases.',
+    edits: [['engine/halt.ts Halt.constructor', 'options.disabled ?? null', 'null']],
+    suites: ['test/engine/halt.test.ts'],
+  },
+  {
+    id: 'new-namespace-is-not-stopped',
+    hazard: 'A namespace that is made while everything is stopped everywhere starts work.',
+    edits: [['ensureNamespace', 'made === id', 'made !== id']],
+    suites: ['test/parts/holds/stop.test.ts'],
   },
 ]

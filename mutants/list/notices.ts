@@ -129,4 +129,10 @@ export const notices: readonly Mutant[] = [
     edits: [['notifyEnds', "row.source === 'run-now' ||", "row.source === '' ||"]],
     suites: ['test/store/schedule-reset.test.ts'],
   },
+  {
+    id: 'urgent-notice-waits-for-the-morning',
+    hazard: 'A notification that is marked urgent is held back by quiet hours.',
+    edits: [['isUrgent', 'stored.urgent === true', 'stored.urgent === null']],
+    suites: ['test/parts/notices/quiet.test.ts'],
+  },
 ]

@@ -103,4 +103,10 @@ export const openings: readonly Mutant[] = [
     edits: [['refuseLoosening', "callerKind(actor) !== 'agent'", "callerKind(actor) === 'agent'"]],
     suites: [doors],
   },
+  {
+    id: 'work-goes-on-at-close',
+    hazard: 'Work that should be given back when its calendar closes goes on through the closed hours.',
+    edits: [['releaseAtClose', "=== 'release'", "=== 'finish'"]],
+    suites: [closed],
+  },
 ]

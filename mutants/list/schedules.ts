@@ -202,7 +202,7 @@ export const schedules: readonly Mutant[] = [
   {
     id: 'repair-finds-nothing',
     hazard: 'A broken chain stays broken.',
-    edits: [['repair', 'yield* mendChains(now, limit)', 'yield* mendChains(now, 0)']],
+    edits: [['schedules/repair.ts repair', 'yield* mendChains(now, limit)', 'yield* mendChains(now, 0)']],
     suites: ['test/store/schedule-end.test.ts'],
   },
   {

@@ -5,7 +5,7 @@ export const targets: readonly Mutant[] = [
   {
     id: 'no-tether',
     hazard: 'Commands of a worker that was killed run on.',
-    edits: [['start', 'await tether.hold(pid)', 'await Promise.resolve(tether)']],
+    edits: [['start', 'await tether.hold(pid, killAfterMs)', 'await Promise.resolve(tether)']],
     suites: ['test/targets/command/tether.test.ts'],
   },
   {
@@ -29,9 +29,7 @@ export const targets: readonly Mutant[] = [
   {
     id: 'older-process-ended',
     hazard: 'A process that was there before the attempt is ended as its leftover.',
-    edits: [
-      ['leftover', 'startedAt < attempt.leasedAt - clockDifferenceMsMax ? null : row', 'startedAt < 0 ? null : row'],
-    ],
+    edits: [['leftover', 'startedAt < attempt.leasedAt - clockDifferenceMsMax ? null', 'startedAt < 0 ? null']],
     suites: ['test/targets/leftovers.test.ts'],
   },
   {

@@ -5,6 +5,7 @@ const tasks = 'test/parts/agents/tasks/tasks.test.ts'
 const missed = 'test/parts/agents/tasks/missed.test.ts'
 const file = 'test/parts/agents/tasks/file.test.ts'
 const children = 'test/parts/agents/children/children.test.ts'
+const held = 'test/parts/agents/children/held.test.ts'
 const hostile = 'test/parts/agents/children/hostile.test.ts'
 
 /** Tasks and missed prompts. */
@@ -58,6 +59,12 @@ export const taskMutants: readonly Mutant[] = [
     suites: [tasks],
   },
   {
+    id: 'caller-chooses-what-runs-beside-an-agent',
+    hazard: 'A caller that may only operate gives an agent a command, an environment or a folder of its own choice.',
+    edits: [['refuseUse', 'if (what !== null) throw', `if (what === '') throw`]],
+    suites: ['test/parts/agents/tasks/who-may.test.ts'],
+  },
+  {
     id: 'tasks-file-is-a-link',
     hazard: 'A link in the folder of the store brings in the prompts of another file.',
     edits: [['open-to-read.ts isOwn', `=== '.belfry'`, `=== ''`]],
@@ -72,7 +79,7 @@ export const taskMutants: readonly Mutant[] = [
   {
     id: 'children-race-past-the-quota',
     hazard: 'The tasks that an agent planned in other runs of its schedule do not count.',
-    edits: [['countLive', 't.parent_id = $2 or', 't.run_id = $3 or']],
+    edits: [['countLive', 't.parent_id = $2 or', 't.parent_id = $2 and t.run_id = $3 or']],
     suites: [children],
   },
   {
@@ -118,5 +125,35 @@ export const taskMutants: readonly Mutant[] = [
     hazard: 'An agent deletes tasks that another planned.',
     edits: [['deleteOwn', '(within !== undefined && !isChild)', '(within !== undefined && isChild === undefined)']],
     suites: [hostile],
+  },
+  {
+    id: 'held-parent-frees-its-children',
+    hazard: 'A person holds a schedule, and the tasks that its agent planned go on and cost money.',
+    edits: [
+      [
+        'steerChildren',
+        "if (how === 'held') yield* holdBeside(context, child.name, hold)",
+        "if (how === 'held') continue",
+      ],
+    ],
+    suites: [held],
+  },
+  {
+    id: 'child-of-a-held-parent-is-free',
+    hazard: 'An agent whose schedule is held plans a task, and that one starts.',
+    edits: [['makeTask', 'yield* holdWithParent(context, name, child.parent)', '']],
+    suites: [held],
+  },
+  {
+    id: 'loop-replaces-the-hint-of-its-owner',
+    hazard: 'An agent that paces itself replaces the hint that a person gave its loop.',
+    edits: [['planTurn', "kind: 'rule', name: author", "kind: 'person', name: author"]],
+    suites: [children],
+  },
+  {
+    id: 'leftovers-have-no-time',
+    hazard: 'An agent of a dead worker is killed while it writes down its session.',
+    edits: [['leftovers.ts end', 'if (isWhole && leftMs > 0) {', 'if (isWhole && leftMs > 1e9) {']],
+    suites: ['test/targets/leftovers.test.ts'],
   },
 ]

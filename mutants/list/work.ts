@@ -210,24 +210,14 @@ export const work: readonly Mutant[] = [
     id: 'retention-takes-parked-runs',
     hazard: 'Parked runs vanish although no policy says so.',
     edits: [
-      [
-        'sweepParked',
-        'const { parkedMs } = policy.retention',
-        'const { parkedMs = policy.retention.completedMs } = policy.retention',
-      ],
+      ['parkedKeptMs', 'return retention.parkedMs ?? null', 'return retention.parkedMs ?? retention.completedMs'],
     ],
     suites: ['test/store/prune.test.ts'],
   },
   {
     id: 'retention-takes-failed-runs-early',
     hazard: 'Failed runs go as early as completed ones.',
-    edits: [
-      [
-        'sweep-ended.ts keptMs',
-        "status === 'failed' ? retention.failedMs",
-        "status === 'failed' ? retention.completedMs",
-      ],
-    ],
+    edits: [['endedKeptMs', "status === 'failed' ? retention.failedMs", "status === 'failed' ? retention.completedMs"]],
     suites: ['test/store/prune.test.ts'],
   },
   {

@@ -8,7 +8,7 @@ import { nominalOf, spreadMsMax } from './nominal.ts'
 import type { Occurrences } from './occurrences.ts'
 import { isLive, type RunRecord } from './run-record.ts'
 import type { Runs } from './runs.ts'
-import { demandSteering } from './steering.ts'
+import { demandSteering, type Steps, stepsFrom } from './steering.ts'
 
 export interface ScheduleRecord {
   row: Rows['schedule']
@@ -21,6 +21,7 @@ export interface ScheduleRecord {
   isSteered: boolean
   /** Its overlap rule was always the same, and nobody asked for a run besides. */
   isSerial: boolean
+  readonly steps: Steps
 }
 
 /** The chain of each schedule: it never breaks, never goes back, and what is deleted or paused starts nothing. */
@@ -72,6 +73,7 @@ export class Schedules {
         hadComeAt: null,
         isSteered: false,
         isSerial: isSerial(spec),
+        steps: stepsFrom(deed.now),
       })
       this.#occurrences.timed(spec, after, { now: deed.now, isNew: true })
       return
@@ -84,8 +86,8 @@ export class Schedules {
     const hints = JSON.parse(after.hints) as Hints
     const hintsBefore = JSON.parse(before?.hints ?? '{}') as Hints
     this.#overridden(known, hintsBefore, hints, deed)
-    demandSteering({ before, after, spec: known.spec, deed })
     if (after.spec !== before?.spec) this.#edited(known, after, deed)
+    demandSteering({ before, after, spec: known.spec, deed, steps: known.steps })
     this.#demandHintUsed(known, hintsBefore, hints, deed)
     if (hints.oneshot !== undefined) this.#occurrences.putBetween(id)
     if (hints.interval !== undefined || hints.oneshot !== undefined || after.disabled_at !== null)
@@ -132,6 +134,7 @@ export class Schedules {
     known.isSerial &&= isSerial(spec) && isSame('overlap') && isSame('missed')
     const isNew = !isSame('timing') || !isSame('startAt')
     known.spec = spec
+    if (isNew) known.steps.anchoredAt = now
     this.#occurrences.timed(spec, row, { now, isNew })
     if ((JSON.parse(row.hints) as Hints).interval !== undefined) this.#occurrences.overridden(row.id, now)
   }
@@ -221,6 +224,8 @@ export class Schedules {
     if (schedule === undefined) return
     schedule.endedAt = now
     schedule.isSteered = false
+    schedule.steps.anchoredAt = now
+    if (after.run_id !== null) schedule.steps.ranAt = now
   }
 
   /**

@@ -3,6 +3,7 @@ import { type Author, isPerson, rankOf } from '../../src/core/schedule/hint-auth
 import { everyHint, hintKinds, isSameSlot } from '../../src/core/schedule/hints.ts'
 import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import type { RankedPause, Steering } from '../../src/core/schedule/steering.ts'
+import type { PlannedAction } from '../../src/parts/planner/looks/act-on-schedule.ts'
 import type { Rows } from '../change-log.ts'
 import { demand } from './breach.ts'
 import type { Deed } from './deed.ts'
@@ -10,13 +11,32 @@ import type { Deed } from './deed.ts'
 type Facts = () => Readonly<Record<string, unknown>>
 
 const minute = 60_000
-const day = 1_440 * minute
+const hour = 60 * minute
+const day = 24 * hour
+
+/** What happened to a schedule, as its bounds count it. */
+export interface Steps {
+  /** When its last occurrence ended; before the first, when its timing was written. */
+  anchoredAt: number
+  /** When an occurrence that became a run ended last. */
+  ranAt: number | null
+  /** When any but a person paused it last. */
+  pausedAt: number | null
+  /** When planners and agents changed something, and when they gave single runs. */
+  changesAt: number[]
+  oneshotsAt: number[]
+}
+
+export function stepsFrom(now: number): Steps {
+  return { anchoredAt: now, ranAt: null, pausedAt: null, changesAt: [], oneshotsAt: [] }
+}
 
 interface Steered {
   readonly before: Rows['schedule'] | null
   readonly after: Rows['schedule']
   readonly spec: ScheduleSpec
   readonly deed: Deed
+  readonly steps: Steps
 }
 
 /**
@@ -37,12 +57,13 @@ export function demandSteering(steered: Steered): void {
   }
   if (after.hints !== before?.hints) demandHighest(hints, deed.now, told)
   demandPauses(steered, told)
-  for (const hint of all) {
-    const isNew = !everyHint(hintsBefore).some((other) => isEqual(hint, other))
-    if (isNew && !isPerson(hint.by)) demandInBounds(hint, steered, told)
-  }
+  const given = all.filter((hint) => !everyHint(hintsBefore).some((other) => isEqual(hint, other)))
+  for (const hint of given) if (!isPerson(hint.by)) demandInBounds(hint, steered, told)
+  demandRate(steered, given, told)
+  demandWindow(steered, told)
   const author = authorOf(deed)
   if (author === null) return
+  demandUnseen(steered, told)
   const fired = deed.changes.some(({ table }) => table === 'ledger')
   const above = everyHint(hintsBefore).filter(
     (hint) => rankOf(hint.by) < rankOf(author.kind) && hint.expiresAt > deed.now,
@@ -59,7 +80,8 @@ function demandHighest(hints: Hints, now: number, told: Facts): void {
   }
 }
 
-function demandPauses({ before, after, deed }: Steered, told: Facts): void {
+function demandPauses(steered: Steered, told: Facts): void {
+  const { before, after, deed } = steered
   const pauses = pausesIn(after)
   const ranks = new Set(pauses.map(({ by }) => rankOf(by)))
   demand(ranks.size === pauses.length, 'each rank has one pause', told)
@@ -70,6 +92,7 @@ function demandPauses({ before, after, deed }: Steered, told: Facts): void {
   )
   const isShort = fresh.every(({ by, until }) => isPerson(by) || until <= deed.now + day)
   demand(isShort, 'only a person pauses for more than a day', told)
+  if (fresh.some(({ by }) => !isPerson(by))) demandPauseInBounds(fresh, steered, told)
   const author = authorOf(deed)
   if (author === null) return
   const above = pausesIn(before).filter(({ by, until }) => rankOf(by) < rankOf(author.kind) && until > deed.now)
@@ -86,9 +109,53 @@ function demandInBounds(hint: RankedHint, { spec, deed: { now } }: Steered, told
   const ttlMs = hint.expiresAt - now
   demand(ttlMs >= minute && ttlMs <= day, 'a hint of a non-person lives a minute to a day', told)
   if (hint.kind === 'oneshot') return
-  const leastMs = Math.min(Math.max(10_000, spec.minMs ?? 0), spec.maxMs ?? Number.POSITIVE_INFINITY)
-  const mostMs = spec.maxMs ?? Math.max(day, spec.minMs ?? 0)
+  const tenPeriodsMs = 10 * (spec.timing.everyMs ?? day)
+  const mostMs = spec.maxMs ?? Math.max(Math.min(tenPeriodsMs, day), spec.minMs ?? 0)
+  const leastMs = Math.min(Math.max(10_000, spec.minMs ?? 0), mostMs)
   demand(hint.ms >= leastMs && hint.ms <= mostMs, 'an interval of a non-person is within its bounds', told)
+}
+
+/** A pause of a non-person ends by `max` after the last end, and follows no other before a run has ended. Rules pause where a run ends. */
+function demandPauseInBounds(fresh: readonly RankedPause[], { spec, deed, steps }: Steered, told: Facts): void {
+  const isAtEnd = deed.verb === 'settle' || deed.verb === 'reclaim'
+  const from = isAtEnd ? deed.now : steps.anchoredAt
+  const latest = from + (spec.maxMs ?? Number.POSITIVE_INFINITY)
+  const isBefore = fresh.every(({ by, until }) => isPerson(by) || until <= latest)
+  demand(isBefore, 'a pause of a non-person ends by `max`', told)
+  const { pausedAt, ranAt } = steps
+  const hasRun = isAtEnd || pausedAt === null || (ranAt !== null && ranAt > pausedAt)
+  demand(hasRun, 'no pause of a non-person follows another before a run has ended', told)
+  steps.pausedAt = deed.now
+}
+
+/** Planners and agents change a schedule 12 times an hour at most, and 6 of these are single runs. */
+function demandRate({ deed: { now }, steps }: Steered, given: readonly RankedHint[], told: Facts): void {
+  const isRated = ({ by }: RankedHint) => by === 'planner' || by === 'agent'
+  const within = (instants: readonly number[]) => instants.filter((at) => at > now - hour)
+  const rated = given.filter(isRated)
+  steps.changesAt = [...within(steps.changesAt), ...rated.map(() => now)]
+  steps.oneshotsAt = [...within(steps.oneshotsAt), ...rated.filter(({ kind }) => kind === 'oneshot').map(() => now)]
+  demand(steps.changesAt.length <= 12, 'planners and agents change a schedule 12 times an hour', told)
+  demand(steps.oneshotsAt.length <= 6, 'planners and agents ask for 6 single runs an hour', told)
+}
+
+/** A start that any but a person asked for lies in a minute of the window, where the schedule has one: an even or an odd one. */
+function demandWindow({ before, after, spec }: Steered, told: Facts): void {
+  if (spec.window === undefined || after.next_run_at === null || after.next_run_at === before?.next_run_at) return
+  const { winner } = JSON.parse(after.next_decision ?? '{}') as { winner?: string }
+  const { interval, oneshot } = JSON.parse(after.hints) as Hints
+  const hint = winner === 'interval-hint' ? interval : winner === 'oneshot-hint' ? oneshot : undefined
+  if (hint === undefined || isPerson(hint.by)) return
+  const open = spec.window.startsWith('1-59') ? 1 : 0
+  demand(Math.floor(after.next_run_at / minute) % 2 === open, 'a hint of a non-person starts inside the window', told)
+}
+
+/** What a planner does after a person has acted since it looked changes nothing. */
+function demandUnseen({ before, deed: { verb, args } }: Steered, told: Facts): void {
+  if (verb !== 'actOnSchedule' || before === null) return
+  const { version, epoch } = args[0] as PlannedAction
+  const isSeen = before.version === version && before.hint_epoch === epoch
+  demand(isSeen, 'no planner acts on what a person has changed since it looked', told)
 }
 
 function pausesIn(row: Rows['schedule'] | null): readonly RankedPause[] {
@@ -96,8 +163,10 @@ function pausesIn(row: Rows['schedule'] | null): readonly RankedPause[] {
   return (JSON.parse(row.steering ?? '{}') as Steering).pauses ?? []
 }
 
-/** The author of a deed that steers. */
+/** The author of a deed that steers. Where runs end, rules do. */
 function authorOf({ verb, args }: Deed): Author | null {
+  if (verb === 'actOnSchedule') return (args[0] as PlannedAction).author
+  if (verb === 'settle') return { kind: 'rule', name: 'rule' }
   return verb.startsWith('steerBy') ? (args.at(-1) as Author) : null
 }
 

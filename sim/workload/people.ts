@@ -2,6 +2,7 @@ import { pause } from '../../src/core/clock.ts'
 import { BelfryError, isPassing } from '../../src/core/error.ts'
 import { kernelHoldReasons } from '../../src/core/hold-reason.ts'
 import { backfillSchedule } from '../../src/parts/backfill/backfill-schedule.ts'
+import { actOnSchedule } from '../../src/parts/planner/looks/act-on-schedule.ts'
 import { liftHold, liftHolds } from '../../src/store/holds/lift-hold.ts'
 import { listHolds } from '../../src/store/holds/list-holds.ts'
 import { putHold } from '../../src/store/holds/put-hold.ts'
@@ -22,7 +23,7 @@ import { drawHold, stopped } from './holds.ts'
 import { drawQueueChange, queueNames } from './queues.ts'
 import { enqueueSome, type Keys } from './runs.ts'
 import { drawBackfill, drawHint, drawSpec, scheduleNames, schedulesThere } from './schedules.ts'
-import { authorBy, steerByClear, steerByHint, steerByPause } from './steering.ts'
+import { authorBy, plannedAs, steerByClear, steerByHint, steerByPause } from './steering.ts'
 
 const actor = { name: 'somebody', door: 'simulation' }
 
@@ -59,6 +60,7 @@ const tryAgainMs = 30
 export class People {
   readonly #world: World
   readonly #weights: Readonly<Record<Act, number>>
+  readonly #seen = new Map<string, { readonly version: number; readonly epoch: number }>()
   readonly #keys: Keys = { idempotency: new Map(), made: 0 }
 
   constructor(world: World) {
@@ -159,7 +161,18 @@ export class People {
     if (there.length === 0) return undefined
     const { name } = this.#world.random.pick(there).spec
     const hint = drawHint(this.#world, name)
-    return this.#world.people.store.do(steerByHint, name, hint, authorBy(hint.expiresAt ?? 0))
+    const author = authorBy(hint.expiresAt ?? 0)
+    const seen = this.#seen.get(name)
+    this.#noteSeen()
+    if (author.kind !== 'planner' || seen === undefined)
+      return this.#world.people.store.do(steerByHint, name, hint, author)
+    return this.#world.people.store.do(actOnSchedule, { ...seen, schedule: name, ...plannedAs(hint, author) })
+  }
+
+  /** What a planner sees that looks now. It acts on it when the next hint is given, and persons may have acted before it. */
+  #noteSeen(): void {
+    for (const { spec, row } of schedulesThere(this.#world))
+      this.#seen.set(spec.name, { version: row.version, epoch: row.hint_epoch })
   }
 
   async #pause(schedule: string): Promise<unknown> {

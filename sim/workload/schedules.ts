@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noThenProperty: a rule is data, and its effect no function.
+import type { Rule } from '../../src/core/rule-form.ts'
 import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import type { Timing } from '../../src/core/timing/timing.ts'
 import type { BackfillRequest } from '../../src/parts/backfill/backfill-schedule.ts'
@@ -67,11 +69,25 @@ export function drawSpec(world: World, name: string): ScheduleSpec {
     ...(timeoutMs !== null && { options: { timeoutMs }, payload: { timeoutMs } }),
     // Nothing is drawn for it, so that the histories of earlier seeds stay as they were.
     ...(isOnce && timing.at % 2 === 0 && { asksWhenMissed: true }),
+    ...(!isOnce && clock.now() % 3 === 0 && { window: windows[clock.now() % 2] }),
+    ...(clock.now() % 4 !== 0 && { autonomy: 'act' as const }),
+    ...(clock.now() % 2 === 1 && { rules }),
     ...(random.chance(0.05) && {
       spread: { recurringFraction: 0.1, recurringCapMs: 900_000, oneShotMaxMs: 90_000, oneShotMinuteModulo: 30 },
     }),
   }
 }
+
+/** Rules of every effect, on what each end of a run tells. */
+const rules: readonly Rule[] = [
+  { name: 'slow', when: { $durationMs: { above: 2_000 } }, then: { pauseMs: 3_000 } },
+  { name: 'failing', when: { $failures: { above: 0 } }, then: { everyMs: 1_000, ttlMs: 60_000 } },
+  { name: 'again', when: { $durationMs: { above: 200 } }, then: { at: 'now', ttlMs: 60_000 } },
+  { name: 'well', when: { $failures: { below: 1 } }, runs: 2, then: { clear: true } },
+]
+
+/** The minutes that are open to hints of rules, planners and agents, where a schedule has a window: the even ones, or the odd ones. */
+const windows = ['*/2 * * * *', '1-59/2 * * * *'] as const
 
 const overlaps = [undefined, 'skip', 'queue', 'allow', 'cancel'] as const
 

@@ -12,7 +12,7 @@ const ttlMsMin = 60_000
 
 /** Who steers next: nothing is drawn for it, so that the histories of earlier seeds stay as far as they can. */
 export function authorBy(number: number): Author {
-  const kinds: readonly AuthorKind[] = ['person', 'person', 'rule', 'planner', 'person', 'agent']
+  const kinds: readonly AuthorKind[] = ['person', 'planner', 'rule', 'planner', 'person', 'agent']
   const kind = kinds[Math.abs(number) % kinds.length] ?? 'person'
   return { kind, name: kind }
 }
@@ -40,6 +40,16 @@ export function* steerByHint(context: StoreContext, name: string, given: NewHint
       : { kind: given.kind, at: given.at, expiresAt }
   yield* placeHint(context, row, { hint, reason, author, now })
   return 'written'
+}
+
+/** A hint as the action of a planner. */
+export function plannedAs({ reason, expiresAt = 0, ...hint }: NewHint, author: Author) {
+  const ttlMs = ttlMsMin
+  const effect =
+    hint.kind === 'interval'
+      ? ({ kind: hint.kind, ms: hint.ms, ttlMs } as const)
+      : ({ kind: hint.kind, at: hint.at, ttlMs } as const)
+  return { analysisId: null, author, effect, reason }
 }
 
 export function* steerByPause(context: StoreContext, name: string, until: number, author: Author): Step<unknown> {

@@ -93,7 +93,7 @@ export class BelfryClient {
         { ...operation, call: (_: unknown, input: unknown, local?: unknown) => this.#called(operation, input, local) },
       ]
     })
-    // No context: the server has its own.
+    // Needs no context: the server has its own.
     return bind(Object.fromEntries(remote) as Operations, () => undefined as unknown as OperationContext)
   }
 
@@ -127,7 +127,7 @@ export class BelfryClient {
 
   #asking(path: string, { waitMs = 0, signal: own }: Held = {}): Asking {
     const { token, timeoutMs = timeoutMsDefault, signal } = this.#options
-    // A server that was asked to wait may take that much longer.
+    // A server that was asked to wait may take this much longer to answer.
     const timeout = AbortSignal.timeout(timeoutMs + waitMs)
     return {
       url: new URL(this.#base + path),
@@ -146,7 +146,7 @@ export class BelfryClient {
     const { status } = response
     const led = response.headers.get('location')
     if (status >= 300 && status < 400 && led !== null) throw this.#ledAway(led, request.url)
-    // `jsonIn` tells invalid JSON from every JSON value.
+    // `jsonIn` answers null for invalid JSON only: JSON itself may be null.
     const body = jsonIn(text)
     if (!response.ok) throw problemIn(body?.value) ?? this.#unread(status, isWrite)
     if (body === null) throw this.#unread(status, isWrite)
@@ -172,7 +172,7 @@ export class BelfryClient {
   }
 
   #unknown(why: string, cause?: unknown): BelfryError {
-    const message = `It is unknown whether the server at ${this.#base} did it: ${why}.`
+    const message = `The server at ${this.#base} may or may not have done it: ${why}.`
     return new BelfryError('commit-unknown', message, {
       hint: 'Check whether it was done before you try again.',
       cause,
@@ -184,11 +184,11 @@ export class BelfryClient {
     const to = URL.canParse(location, from) ? new URL(location, from) : null
     const place = to === null ? '' : ` ${to.origin}${to.pathname.replace(/\/api\/.*$/, '')}`
     return new BelfryError('unavailable', `${this.#base} is not a Belfry server: it redirects.`, {
-      hint: `Name the server by its own address${place === '' ? '' : `:${place}, if that is it`}.`,
+      hint: `Give the server’s own address${place === '' ? '' : `, such as ${place}`}.`,
     })
   }
 
-  /** A proxy answered, or another program. Its status still counts. */
+  /** A proxy or another program answered. The status of the answer still counts. */
   #unread(status: number, isWrite: boolean): BelfryError {
     const why = `the answer has status ${status} and an unreadable body`
     if (isWrite && (status === 502 || status === 504)) return this.#unknown(why)
@@ -199,7 +199,7 @@ export class BelfryClient {
   }
 }
 
-/** How long a call asks the server to wait; the server reports a bad value. */
+/** How long a call asks the server to wait; the server itself refuses an invalid value. */
 function waitMsIn({ input: schema, request }: AnyOperation, input: Record<string, unknown>): number {
   if (!('wait' in schema.shape)) return 0
   const { value } = read(schema, input, request)
@@ -207,7 +207,7 @@ function waitMsIn({ input: schema, request }: AnyOperation, input: Record<string
   return Math.max(0, Math.min(wait ?? waitMs ?? 0, waitMsMax))
 }
 
-/** Options that only some verbs take are refused by the others, as in the library. */
+/** Options that only some verbs take; the other verbs refuse them, as in the library. */
 function signalIn({ local, request }: AnyOperation, signal: AbortSignal | undefined): AbortSignal | undefined {
   if (signal === undefined) return undefined
   refuse(subjectOf(request), read(local, { signal }, `the options of ${request}`).problems)
@@ -244,7 +244,7 @@ function jsonIn(text: string): { readonly value: unknown } | null {
   try {
     return { value: JSON.parse(text) as unknown }
   } catch {
-    // The reader reports it, with the status of the response.
+    // The reader of the response reports the problem, with its status.
     return null
   }
 }
@@ -255,8 +255,8 @@ function isInAddress({ method }: Route): boolean {
 }
 
 /**
- * A URL has only text, in which a number and its digits are the same, and no place for a missing name: such mistakes show here or
- * nowhere. The server checks a body, with what only it knows.
+ * A URL has only text: a number and its digits look the same, and a missing name has no place. Such mistakes are found here or
+ * nowhere. The server checks a body, because only the server knows its schema.
  */
 function refuseUnplaced(route: Route, input: Record<string, unknown>): void {
   const { operation, subject } = route
@@ -264,8 +264,8 @@ function refuseUnplaced(route: Route, input: Record<string, unknown>): void {
   const problems = [...read(operation.input, input, operation.request).problems]
   const about = subject === null ? undefined : input[subject]
   if (subject !== null && typeof about === 'string' && !canStandInAddress(about)) {
-    const expected = 'its id where it has one, another name, or the store opened in this process'
-    problems.push({ field: subject, problem: `is ${quoted(about)}, which no address can hold`, expected })
+    const expected = 'an id, another name, or a store opened in this process'
+    problems.push({ field: subject, problem: `is ${quoted(about)}, which cannot be part of a URL`, expected })
   }
   if (!isInAddress(route) && problems.every(({ field }) => field !== subject)) return
   refuse(subjectOf(operation.request), problems)
@@ -276,10 +276,11 @@ function canStandInAddress(name: string): boolean {
   return name !== '.' && name !== '..' && name.isWellFormed()
 }
 
-/** A list is given item by item, and an empty one as nothing. */
+/** A list of texts is given item by item, and an empty list not at all; a list of objects is one JSON text. */
 function addTo(query: URLSearchParams, field: string, value: unknown): void {
   if (Array.isArray(value) && value.length === 0) query.append(field, '')
-  for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) query.append(field, textOf(item))
+  const isList = Array.isArray(value) && !value.some((item) => typeof item === 'object')
+  for (const item of isList ? (value as unknown[]) : [value]) query.append(field, textOf(item))
 }
 
 function textOf(value: unknown): string {
@@ -293,7 +294,7 @@ function reasonOf(thrown: unknown): string {
   return code ?? thrown.message
 }
 
-/** The server's error as it was thrown there; null where the body is not one. */
+/** The server's error as the server threw it; null where the body is not an error. */
 function problemIn(body: unknown): BelfryError | null {
   const { code, detail, hint, details } = (body ?? {}) as Readonly<Record<string, unknown>>
   if (typeof code !== 'string' || !Object.hasOwn(errorCodes, code) || typeof detail !== 'string') return null

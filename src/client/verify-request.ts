@@ -8,23 +8,23 @@ export interface ReceivedRequest {
   readonly url: string
   /** `Headers`, or an object of lower-case names as Node gives it. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The exact bytes that came, or their text; absent: none. */
+  /** The exact bytes of the body as received, or their text; absent: no body. */
   readonly body?: Uint8Array | string | null
 }
 
 export interface VerifyOptions {
-  /** The key of `http.sign`; of several, any one may have signed it. */
+  /** The key of `http.sign`; of several keys, any one may have made the signature. */
   readonly keys: string | readonly string[]
   /** The instant that the request is compared with, in ms. Default: now. */
   readonly now?: number
 }
 
 export type Verified =
-  /** Belfry sent it for this attempt of this run. */
+  /** Belfry sent the request for this attempt of this run. */
   | { readonly genuine: true; readonly run: string; readonly attempt: number }
   | { readonly genuine: false; readonly why: 'not-signed' | 'too-old' | 'wrong-signature' }
 
-/** An older request, or one further ahead, may be a replay. */
+/** A request outside this window may be a replay. */
 const toleranceMs = 300_000
 
 /** Checks that a request was signed by Belfry with one of the keys, in the last five minutes, and not changed since. */

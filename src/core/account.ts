@@ -8,7 +8,7 @@ export interface AccountSpec {
   readonly maxConcurrent?: number | undefined
   /** The longest block. */
   readonly blockMaxMs: number
-  /** Above this share of a limit only runs of this priority number or a lower one start. */
+  /** Above this share of a limit, only runs with at most this priority number start. */
   readonly headroom?: { readonly at: number; readonly priority: number } | undefined
   readonly currency?: string | undefined
 }
@@ -17,15 +17,26 @@ export const blockMaxMsDefault = 6 * 3_600_000
 
 /** What is known of an account from the attempts that used it. */
 export interface AccountStanding {
-  /** The number of its blocks. An attempt that began before the last one says nothing about the time after it. */
+  /**
+   * The number of blocks of the account. An attempt that began before the last block says nothing about the time
+   * after it.
+   */
   readonly blocks: number
   /** How many runs may use it at once since the last block; null: as many as its ceiling allows. */
   readonly width: number | null
-  /** How many of them have succeeded at this width. */
+  /** How many runs have succeeded at this width. */
   readonly proven: number
   /** How many limits in a row came without a usable reset. */
   readonly limits: number
   readonly windows: readonly Utilisation[]
+  /** The last failure of login or configuration, until a run succeeds. It blocks nothing: another program may be logged in. */
+  readonly setup?: SetupFailure | undefined
+}
+
+export interface SetupFailure {
+  readonly reason: string
+  readonly run: string
+  readonly at: number
 }
 
 export const newStanding: AccountStanding = { blocks: 0, width: null, proven: 0, limits: 0, windows: [] }
@@ -35,11 +46,13 @@ export function allowedBy({ maxConcurrent }: AccountSpec, { width }: AccountStan
   return Math.min(maxConcurrent ?? Number.POSITIVE_INFINITY, width ?? Number.POSITIVE_INFINITY)
 }
 
-/** With this many successes at once an account without a ceiling is known to be open. */
+/** After this many successes in parallel, an account without a ceiling counts as open. */
 const widthMax = 256
 
-/** After a success: twice as many may use it once as many as may have succeeded. */
-export function afterSuccess(spec: AccountSpec, standing: AccountStanding, begunAfter: number): AccountStanding {
+/** After a success: once as many runs have succeeded as the account admits at once, it admits twice as many. */
+export function afterSuccess(spec: AccountSpec, before: AccountStanding, begunAfter: number): AccountStanding {
+  const { setup, ...without } = before
+  const standing = setup === undefined ? before : without
   if (begunAfter !== standing.blocks) return standing
   const { width, proven } = standing
   if (width === null) return { ...standing, limits: 0 }
@@ -49,7 +62,7 @@ export function afterSuccess(spec: AccountSpec, standing: AccountStanding, begun
   return { ...standing, limits: 0, proven: 0, width: isOpen ? null : wider }
 }
 
-/** A block by a person or a limit: when it ends, one run tries first. */
+/** A block by a person or a limit. When the block ends, one run is tried first. */
 export function afterBlock(standing: AccountStanding): AccountStanding {
   return { ...standing, blocks: standing.blocks + 1, width: 1, proven: 0 }
 }
@@ -78,8 +91,8 @@ export interface LimitBlock {
 }
 
 /**
- * Until when a refusal by the provider's limit blocks the account; `null` where it adds nothing to a block in force. Of the
- * attempts that were at work when the limit was met, each reports it: only a later reset counts then.
+ * Until when a refusal by the provider's limit blocks the account; `null` where a block in force already lasts as long.
+ * Every attempt that was at work when the limit was reached reports it, so only a later reset changes the block.
  */
 export function afterLimit({ now, spec, standing, limit, begunAfter, blockedUntil }: LimitMet): LimitBlock | null {
   const { at, why } = usableReset(limit, now)
@@ -95,15 +108,15 @@ export function afterLimit({ now, spec, standing, limit, begunAfter, blockedUnti
 }
 
 function usableReset({ resetAt, resetText }: RateLimited, now: number): { at: number | null; why: string | null } {
-  if (resetText !== undefined) return { at: null, why: `its reset ${JSON.stringify(resetText)} is no instant` }
+  if (resetText !== undefined) return { at: null, why: `its reset ${JSON.stringify(resetText)} is not an instant` }
   if (resetAt === undefined) return { at: null, why: null }
-  if (!Number.isFinite(resetAt)) return { at: null, why: 'its reset is no instant' }
+  if (!Number.isFinite(resetAt)) return { at: null, why: 'its reset is not an instant' }
   if (resetAt <= now) return { at: null, why: 'its reset has passed' }
   if (resetAt <= now + resetMsMax) return { at: Math.ceil(resetAt), why: null }
   return { at: null, why: `its reset is more than ${formatDuration(resetMsMax)} ahead` }
 }
 
-/** Reports of one window replace each other; a window that has been reset says nothing any more. */
+/** Reports of one window replace each other; a report of a window that was reset is dropped. */
 export function withUtilisation(
   standing: AccountStanding,
   reports: readonly Utilisation[],

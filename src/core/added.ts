@@ -12,7 +12,7 @@ export interface AddedToQueue {}
 export interface AddedToRun {}
 // biome-ignore lint/suspicious/noEmptyInterface: parts merge their fields into it.
 export interface AddedToAttempt {}
-/** Fields of schedules that their runs show too, though no caller gives them to a run. */
+/** Fields of schedules that are also shown on their runs, although no caller can give them for a run. */
 // biome-ignore lint/suspicious/noEmptyInterface: parts merge their fields into it.
 export interface CopiedToRun {}
 // biome-ignore lint/suspicious/noEmptyInterface: parts merge their sections into it.

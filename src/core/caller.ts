@@ -1,4 +1,4 @@
-/** Who asks: a person, or an agent, which a model steers. */
+/** The kind of caller: a person, or an agent, which a model steers. */
 export const callerKinds = ['person', 'agent'] as const
 export type CallerKind = (typeof callerKinds)[number]
 
@@ -13,12 +13,12 @@ export function callerKind({
   return door === 'mcp' ? 'agent' : kind
 }
 
-/** What an agent is bound to that calls with the token of its run. A door sets it from the token, never from the input. */
+/** The limits of an agent that calls with the token of its run. A door sets them from the token, never from the input. */
 export interface RunBounds {
   readonly run: string
-  /** The attempt, which is the fence of its lease. */
+  /** The number of the attempt, which is the fence of its lease. */
   readonly attempt: number
-  /** The root of the checkout that it works in. */
+  /** 0 for work that a person planned, 1 for work that an agent planned in such a run. */
   readonly project: string
   readonly profile: string
   /** 0 for work that a person planned, 1 for what an agent planned in such a run. */

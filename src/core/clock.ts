@@ -7,9 +7,9 @@ export interface Dials {
   monotonic(): number
 }
 
-/** Dials with an alarm. */
+/** The machine's clocks, and a timer. */
 export interface Clock extends Dials {
-  /** Calls `act` once, when that many ms have passed by the monotonic clock. Call the returned function to cancel. */
+  /** Calls `act` once, after that many ms by the monotonic clock. Call the returned function to cancel. */
   after(ms: number, act: () => void): () => void
 }
 

@@ -90,7 +90,7 @@ export function parseDuration(text: string): number {
 /** Formats whole ms in the largest units that fit, such as `1h30m`; `parseDuration` reads all but zero back exactly. */
 export function formatDuration(ms: number): string {
   if (!Number.isSafeInteger(ms) || ms < 0 || ms > durationMsMax) {
-    throw new DurationError(String(ms), 0, 'is not a number of ms that a duration can have', `0 to ${durationMsMax}`)
+    throw new DurationError(String(ms), 0, 'is not a duration in ms that can be stored', `0 to ${durationMsMax}`)
   }
   if (ms === 0) return '0s'
   let text = ''

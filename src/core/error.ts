@@ -1,4 +1,4 @@
-/** The kind of an error. Status and exit codes follow from it alone. */
+/** The kind of an error. HTTP status and exit code follow from the kind alone. */
 export type ErrorCode =
   | 'invalid'
   | 'not-found'
@@ -11,6 +11,8 @@ export type ErrorCode =
   | 'unauthenticated'
   /** The caller exceeds its rate limit. */
   | 'too-many'
+  /** A planner or agent has changed a schedule too often within an hour. */
+  | 'too-many-changes'
   /** The namespace has all that its quota allows. */
   | 'quota'
   | 'failure'
@@ -46,7 +48,7 @@ export function isPassing(error: unknown): error is BelfryError {
   return error.code === 'unavailable' || error.code === 'commit-unknown'
 }
 
-/** Whether stored data cannot be read: a retry gives the same error. */
+/** Whether the error says that stored data cannot be read: a retry gives the same error. */
 export function isDamage(error: unknown): error is BelfryError {
   return error instanceof BelfryError && error.details?.damaged === true
 }

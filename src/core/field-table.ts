@@ -16,9 +16,9 @@ export interface Field<Value = unknown, Kind extends string = string> extends Sa
   readonly max?: number
   /** Of texts. */
   readonly lengthMax?: number
-  /** Of a choice. */
+  /** The allowed values of a choice. */
   readonly words?: readonly string[]
-  /** Of an object. */
+  /** The fields of an object. */
   readonly fields?: Fields
   /** The allowed values, in words. */
   readonly expected: string
@@ -32,11 +32,11 @@ export interface Field<Value = unknown, Kind extends string = string> extends Sa
 interface Saying<Value> {
   /** Its meaning, in one sentence or two. */
   readonly says: string
-  /** More about the input, which the output need not repeat: an example, what it excludes. */
+  /** Further words about the input that the output need not repeat, such as an example or what the field excludes. */
   readonly hint?: string
-  /** The value where it is not given. */
+  /** The value of the field when it is not given. */
   readonly default?: Value
-  /** The default in words, where it is not one value. */
+  /** The default in words, where it is not a single value. */
   readonly defaultSays?: string
   /** For an object: an example. */
   readonly example?: string
@@ -131,7 +131,7 @@ export function data<Value, Kind extends string>(kind: Kind, said: Saying<Value>
   return { ...said, kind, expected: plainData, problem: unkept }
 }
 
-/** As `data`, for an object. */
+/** Like `data`, for an object. */
 export function record(said: Saying<Record<string, unknown>>): Field<Record<string, unknown>, 'record'> {
   return { ...said, kind: 'record', expected: `an object of ${plainData}`, problem: unkeptObject }
 }
@@ -166,7 +166,7 @@ function isWhole(value: unknown, min: number, max: number): boolean {
 function unkept(value: unknown): string | null {
   const found = jsonProblem(value)
   if (found === null) return null
-  return found.path === '' ? found.problem : `cannot be kept: its ${found.path} ${found.problem}`
+  return found.path === '' ? found.problem : `cannot be stored: its ${found.path} ${found.problem}`
 }
 
 export type ValueOf<Of> = Of extends { readonly value?: infer Value } ? Value : never
@@ -243,7 +243,7 @@ export function fieldProblems(fields: Fields, stored: Readonly<Record<string, un
   return [...problems, ...inside]
 }
 
-/** The meaning of a field, for a caller that gives it. */
+/** The description of a field for a caller that gives it. */
 export function givenSentence({ kind, says, hint, default: value, defaultSays }: Field): string {
   const shown = kind === 'duration' && value !== undefined ? formatDuration(value as number) : value
   const standard = defaultSays ?? (shown === undefined ? undefined : String(shown))

@@ -2,8 +2,8 @@ import type { ScheduleSpec } from './schedule/schedule-spec.ts'
 import { type LaneOptions, laneNeed } from './target.ts'
 
 /**
- * What a hold may be on, from wide to narrow. One on `occurrences` keeps all occurrences of the namespace from becoming runs; runs that
- * are made start. Accounts and calendars are held by the part that knows them.
+ * What a hold may be on, from wide to narrow. One on `occurrences` keeps all occurrences of the namespace from becoming runs; existing
+ * runs start. Accounts and calendars are held by the part that knows them.
  */
 export const holdScopes = [
   'namespace',
@@ -19,7 +19,7 @@ export type HoldScope = (typeof holdScopes)[number]
 
 /**
  * What `fireDue` does under a hold: `nothing` leaves occurrences unfired, so that the `missed` rules decide once it ends; `waits`
- * makes the runs, and they wait; `skips` ends each occurrence in the ledger, with the reason of the hold, and makes no run.
+ * creates the runs, and they wait; `skips` ends each occurrence in the ledger, with the reason of the hold, and makes no run.
  */
 export type HoldFiring = 'nothing' | 'waits' | 'skips'
 
@@ -41,7 +41,7 @@ export interface Hold {
   readonly createdAt: number
 }
 
-/** A run, by everything that a hold can be on. */
+/** The properties of a run that a hold can be on. */
 export interface Holdable {
   readonly queue?: string | undefined
   readonly kind?: string | undefined
@@ -57,12 +57,12 @@ export interface Holdable {
   readonly isOccurrence?: boolean | undefined
 }
 
-/** The calendars of a run that a person forced: no closed calendar keeps it, neither its schedule's nor those of its queue and namespace. */
+/** The calendars of a run that a person forced: closed calendars of its schedule, queue and namespace do not keep it from starting. */
 export const forcedCalendar = '!'
 
 /**
- * The calendars of a notification of a stop: the person who stopped everything is to know that it was stopped, so that the stop of the
- * namespace that it tells of does not keep it, nor does a closed calendar. Only the part of notifications makes such runs.
+ * The calendars of a notification that reports a stop. A person who stopped everything must learn that it stopped, so neither the stop
+ * of the namespace nor a closed calendar keeps this run from starting. Only the part `notices` makes such runs.
  */
 export const toldCalendar = '!!'
 
@@ -70,23 +70,23 @@ export const toldCalendar = '!!'
 export const calendarReason = 'calendar'
 
 /**
- * The beginning of the hold on the time before the closings of a calendar were last written. Only a clock that was set back sees it in
- * force: nothing starts until a worker has written the closings of that time.
+ * Marks the hold on the time before the closings of a calendar were last computed. Only a clock that was set back sees it in force:
+ * nothing starts until a worker has computed the closings of that time.
  */
 export const beforeClosings = 0
 
-/** The runs of a schedule, by everything that a hold can be on. */
+/** The properties of the runs of a schedule that a hold can be on. */
 export function workOfSchedule({ name, queue = 'default', target, concurrencyKey, options }: ScheduleSpec): Holdable {
   const need = laneNeed(target, options as LaneOptions | undefined)
   return { ...('need' in need && need.need), queue, schedule: name, key: concurrencyKey, isOccurrence: true }
 }
 
-/** A full account or namespace is held and released with nearly every run: a line of the log for each would hide the others. */
+/** A full account or namespace is held and released at nearly every run; a log line each time would hide the other lines. */
 export function isMomentary({ reason }: Pick<Hold, 'reason'>): boolean {
   return reason.endsWith('-full')
 }
 
-/** A hold applies from its first instant on, and no longer at its last. */
+/** A hold is in force from its first instant on, and no longer at its last. */
 export function isInForce({ from, until }: Pick<Hold, 'from' | 'until'>, now: number): boolean {
   return from <= now && (until === null || until > now)
 }
@@ -116,12 +116,16 @@ export function heldBy(holds: readonly Hold[], work: Holdable, now: number): Hol
   return inForce.toSorted(byExplanation)[0] ?? null
 }
 
-/** The order in which reasons are explained: first what a person did, last what was spent. Others come after these. */
+/**
+ * The order in which reasons are explained: first what a person did, last what was spent. Reasons that are not listed
+ * come last.
+ */
 const explained = [
   'stopped',
   'paused',
   'hold',
   'group-paused',
+  'parent-held',
   'calendar',
   'account-blocked',
   'account-full',
@@ -129,7 +133,7 @@ const explained = [
   'quota',
 ]
 
-/** Of several holds the first is named: by its reason, then the widest, then the one that ends last. */
+/** Of several holds the one to name: ordered by reason, then from wide to narrow, then by the latest end. */
 export function byExplanation(a: Hold, b: Hold): number {
   return rankOf(a) - rankOf(b) || widthOf(a) - widthOf(b) || endOf(b) - endOf(a)
 }

@@ -1,4 +1,4 @@
-/** One problem of an input: the field, the problem, and the correction. */
+/** One problem of an input: the field, what is wrong with it, and what is expected. */
 export interface Problem {
   readonly field: string
   /** A clause after the field's name. */

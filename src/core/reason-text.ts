@@ -5,7 +5,7 @@ const reasonLengthMax = 300
  * forge lines and colours there, and direction marks would reorder the text beside them.
  */
 export function reasonText(text: string, lengthMax = reasonLengthMax): string {
-  // Cut before it is cleaned: an error message may be as long as memory allows.
+  // The text is cut before it is cleaned: an error message may be as long as memory allows.
   const line = text
     .slice(0, lengthMax * 4)
     .toWellFormed()

@@ -13,7 +13,7 @@ export interface SignedRequest {
   readonly body: Uint8Array | null
 }
 
-/** A receiver that knows either of two keys can check the request while one replaces the other. */
+/** While one key replaces another, both sign, so that a receiver that knows either key can check the request. */
 export function signatureOf(request: SignedRequest, keys: readonly string[]): string {
   return keys.map((key) => `v1=${digestOf(request, key)}`).join(',')
 }

@@ -16,7 +16,7 @@ import { steeredEveryMsMin, steeredTtlMsMax, ttlMsMin } from './schedule/hint-bo
 /** A number, or where one stands in the answer. */
 export type Threshold = number | { readonly field: string }
 
-/** When a rule asks for a single run: at once, after a while, or at an instant in the answer. */
+/** When a rule asks for a single run: at once, after a delay, or at an instant in the answer. */
 export type RuleAt = 'now' | `+${string}` | { readonly field: string; readonly plusMinutes?: Threshold | undefined }
 
 /** What a rule does: exactly one of these. */
@@ -28,11 +28,14 @@ export interface RuleThen {
   readonly ttlMs?: number | undefined
 }
 
-/** A condition on the answer of a run, and the hint that it gives. A person wrote it, so it acts whatever the autonomy is. */
+/**
+ * A condition on the answer of a run, and the hint that it gives. A person wrote the rule, so it acts at every level of
+ * autonomy.
+ */
 export interface Rule {
   readonly name: string
   readonly when: Readonly<Record<string, unknown>>
-  /** How many runs in a row must fit. Default: 1. */
+  /** How many runs in a row must meet the condition. Default: 1. */
   readonly runs?: number | undefined
   /** The schedule of the same group whose runs are judged instead of its own. */
   readonly sibling?: string | undefined
@@ -41,17 +44,18 @@ export interface Rule {
 
 export const rulesMax = 20
 export const runsMax = 10
+/** More values to compare than these would not fit in the memory of a schedule. */
+export const changedMax = 20
 const namePattern = /^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,39}$/u
-/** What any author but a person may ask for. A rule beyond it would be clamped at every run; the person who writes it hears so at once. */
+/**
+ * The largest range for authors that are not persons. A rule beyond it would be clamped at every run, so it is refused when it is written.
+ */
 export const ttlMsMax = steeredTtlMsMax
 const pauseMsMin = 1_000
 
-/** The facts of an end that a rule can name beside the fields of the answer. */
-export const endFacts = ['$status', '$failures', '$durationMs'] as const
-
 const thresholdExpected = 'a number, or { "field": "…" } for one in the same answer'
 
-/** A bound of a number. It is the number, or stands in the same answer. */
+/** A threshold: a number, or a path to a number in the same answer. */
 function bound(fits: (value: number, limit: number) => boolean, word: string): Operator {
   return {
     expected: thresholdExpected,
@@ -59,8 +63,8 @@ function bound(fits: (value: number, limit: number) => boolean, word: string): O
     difference(found, given, { at }) {
       const limit = isRecord(given) ? at(String(given.field))?.value : given
       if (typeof limit !== 'number')
-        return `has no number to compare with at ${shownJson((given as { field: unknown }).field)}`
-      if (typeof found?.value !== 'number') return `${whatIs(found)}, which is no number`
+        return `finds no number to compare with at ${shownJson((given as { field: unknown }).field)}`
+      if (typeof found?.value !== 'number') return `${whatIs(found)}, which is not a number`
       return fits(found.value, limit) ? null : `${whatIs(found)}, not ${word} ${limit}`
     },
   }
@@ -72,12 +76,15 @@ function thresholdProblem(given: unknown): ReturnType<Operator['problem']> {
   const { field, ...rest } = given
   const [stray] = Object.keys(rest)
   if (stray !== undefined) return { problem: `has ${JSON.stringify(stray)}` }
+  if (typeof field === 'string' && isStrayFact(field)) {
+    return { at: '.field', problem: `is ${field}, which no end of a run has`, expected: factExpected }
+  }
   return typeof field === 'string' && parseJsonPath(field) !== null
     ? null
-    : { at: '.field', problem: field === undefined ? 'is missing' : 'is no path', expected: jsonPathExpected }
+    : { at: '.field', problem: field === undefined ? 'is missing' : 'is not a path', expected: jsonPathExpected }
 }
 
-/** Rules compare as routines do, and also numbers, and with the run before. */
+/** Rules have the operators of routines, and can also compare numbers, and values with those of the previous run. */
 export const ruleOperators: Operators = {
   ...operators,
   above: bound((value, limit) => value > limit, 'above'),
@@ -87,10 +94,20 @@ export const ruleOperators: Operators = {
     problem: (given) => (typeof given === 'boolean' ? null : { problem: isClause(given) }),
     difference(found, given, { hasChanged, written }) {
       const isOther = hasChanged?.(written)
-      if (isOther === undefined) return `${whatIs(found)}, seen for the first time`
+      if (isOther === undefined) return `${whatIs(found)}, and there is no earlier value to compare with`
       return isOther === given ? null : `${whatIs(found)}, ${isOther ? 'which has changed' : 'as before'}`
     },
   },
+}
+
+/** The facts of a run's end that a path may name; every other path leads into the answer. */
+export const endFacts = ['$status', '$failures', '$durationMs'] as const
+
+const factExpected = `${endFacts.join(', ')}; a field of the answer whose name begins with $ is written ["$name"]`
+
+/** A path that names a fact which no end has: it would never fit. */
+function isStrayFact(path: string): boolean {
+  return path.startsWith('$') && !endFacts.some((fact) => fact === path)
 }
 
 type Problems = MatchProblem[]
@@ -108,10 +125,19 @@ export function readRules(given: unknown, field: string, problems: Problems): Ru
   const names = rules.map(({ name }) => name)
   for (const [index, name] of names.entries()) {
     if (name === '' || names.indexOf(name) === index) continue
-    const problem = `is ${JSON.stringify(name)}, as that of ${field}[${names.indexOf(name)}]`
+    const problem = `is ${JSON.stringify(name)}, the name of ${field}[${names.indexOf(name)}] too`
     problems.push({ field: `${field}[${index}].name`, problem, expected: 'a name of its own' })
   }
+  const compared = rules.reduce((sum, { when }) => sum + changedPaths(when).length, 0)
+  if (compared > changedMax) {
+    problems.push({ field, problem: `compare ${compared} values by changed`, expected: `at most ${changedMax}` })
+  }
   return rules
+}
+
+/** The paths of a condition whose values are compared with those of the previous run. */
+export function changedPaths(when: Rule['when']): string[] {
+  return Object.keys(when).filter((path) => isRecord(when[path]) && Object.hasOwn(when[path], 'changed'))
 }
 
 function readRule(given: unknown, at: string, problems: Problems): Rule {
@@ -125,12 +151,11 @@ function readRule(given: unknown, at: string, problems: Problems): Rule {
   const label = typeof name === 'string' && name !== '' ? `${at} (${name})` : at
   const wrong = (field: string, problem: string, expected: string) =>
     void problems.push({ field: `${at}.${field}`, problem, expected })
-  for (const stray of Object.keys(rest)) wrong(stray, 'is no field of a rule', 'name, when, runs, sibling, then')
+  for (const stray of Object.keys(rest)) wrong(stray, 'is not a field of a rule', 'name, when, runs, sibling, then')
   if (typeof name !== 'string' || !namePattern.test(name)) {
     wrong('name', name === undefined ? 'is missing' : isClause(name), 'at most 40 letters, digits, ., - and _')
   }
-  if (when === undefined) wrong('when', 'is missing', 'a condition, such as {"queue_depth":{"above":200}}')
-  else for (const problem of matchProblems(when, ruleOperators, `${label}.when`)) problems.push(problem)
+  noteWhen(when, `${label}.when`, problems)
   if (runs !== undefined && !(Number.isInteger(runs) && (runs as number) >= 1 && (runs as number) <= runsMax)) {
     wrong('runs', isClause(runs), `an integer from 1 to ${runsMax}`)
   }
@@ -147,6 +172,26 @@ function readRule(given: unknown, at: string, problems: Problems): Rule {
   }
 }
 
+const whenExpected = 'a condition, such as {"queue_depth":{"above":200}}'
+
+function noteWhen(when: unknown, field: string, problems: Problems): void {
+  if (when === undefined || (isRecord(when) && Object.keys(when).length === 0)) {
+    problems.push({ field, problem: when === undefined ? 'is missing' : 'is empty', expected: whenExpected })
+    return
+  }
+  for (const problem of matchProblems(when, ruleOperators, field)) problems.push(problem)
+  for (const path of isRecord(when) ? Object.keys(when).filter(isStrayFact) : []) {
+    if (parseJsonPath(path) === null) continue
+    const problem = 'is a fact that no end of a run has'
+    problems.push({ field: `${field}[${JSON.stringify(path)}]`, problem, expected: factExpected })
+  }
+}
+
+/** The rules, by their indexes, that have no effect on a schedule that runs only once. */
+export function unfitOnce(rules: readonly Rule[]): number[] {
+  return rules.flatMap(({ then }, index) => (then.everyMs === undefined ? [] : [index]))
+}
+
 const effects = ['every', 'at', 'pause', 'clear'] as const
 const thenExpected = 'exactly one of every, at, pause, clear'
 
@@ -157,7 +202,11 @@ function readThen(given: unknown, at: string, problems: Problems): RuleThen {
   }
   const { at: instant, clear, every, everyMs, pause, pauseMs, ttl, ttlMs, ...rest } = given
   for (const stray of Object.keys(rest)) {
-    problems.push({ field: `${at}.${stray}`, problem: 'is no effect of a rule', expected: `${thenExpected}; and ttl` })
+    problems.push({
+      field: `${at}.${stray}`,
+      problem: 'is not an effect of a rule',
+      expected: `${thenExpected}; and ttl`,
+    })
   }
   const named = effects.filter((effect) => given[effect] !== undefined || given[`${effect}Ms`] !== undefined)
   if (named.length !== 1) {
@@ -207,7 +256,7 @@ function readDuration({ given, at, name, from, to }: Lasting, problems: Problems
   return undefined
 }
 
-/** The ms of a duration; `null` where it is none. */
+/** The ms of a duration; `null` where the text is not a duration. */
 export function durationIn(text: unknown): number | null {
   try {
     return typeof text === 'string' ? parseDuration(text) : null
@@ -232,7 +281,7 @@ function noteAt(instant: unknown, field: string, problems: Problems): void {
   if (typeof path !== 'string' || parseJsonPath(path) === null) {
     problems.push({
       field: `${field}.field`,
-      problem: path === undefined ? 'is missing' : 'is no path',
+      problem: path === undefined ? 'is missing' : 'is not a path',
       expected: jsonPathExpected,
     })
   }

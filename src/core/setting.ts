@@ -7,7 +7,7 @@ import {
   type SpreadConfig,
 } from './timing/spread.ts'
 
-/** What is tuned while everything runs. */
+/** The settings that can be changed while workers run. */
 export interface Settings extends SpreadConfig, CatchUpConfig {
   /** Whether durable tasks may be made, edited and fired. */
   readonly durable: boolean
@@ -15,7 +15,7 @@ export interface Settings extends SpreadConfig, CatchUpConfig {
 
 export type SettingName = keyof Settings
 
-/** The settings that were set, and the number of their version. Version 0 has none. */
+/** The settings that were set, and the number of their version. Version 0: nothing was set. */
 export interface SettingsVersion {
   readonly version: number
   readonly values: Partial<Settings>
@@ -25,7 +25,7 @@ interface Setting<Value> {
   readonly says: string
   readonly default: Value
   readonly expected: string
-  /** The value of a text; `undefined` where it is none. */
+  /** The value of a text; `undefined` where the text is invalid. */
   readonly read: (text: string) => Value | undefined
 }
 
@@ -49,12 +49,12 @@ export const settings: { readonly [Name in SettingName]: Setting<Settings[Name]>
     ...ms(10 * minuteMs),
   },
   oneShotMinuteModulo: {
-    says: 'One-shot tasks move only from UTC minutes that this number divides.',
+    says: 'Only one-shot tasks at a UTC minute that is a multiple of this number are moved.',
     default: promptSpread.oneShotMinuteModulo,
     ...number(1, 60, true),
   },
   catchUpMin: {
-    says: 'From this many missed occurrences of a queue on, catching up is spread.',
+    says: 'Catching up is spread when a queue has at least this many missed occurrences.',
     default: catchUpDefault.catchUpMin,
     ...number(1, 1_000_000, true),
   },
@@ -77,7 +77,7 @@ export const settingDefaults = Object.fromEntries(
   settingNames.map((name) => [name, settings[name].default]),
 ) as unknown as Settings
 
-/** What is in force: what was set, else the defaults. */
+/** The settings in force: the value that was set, else the default. */
 export function settingsInForce({ values }: SettingsVersion): Settings {
   return { ...settingDefaults, ...values }
 }
@@ -99,7 +99,7 @@ function number(min: number, max: number, isWhole: boolean) {
   return { expected, read }
 }
 
-/** A number is ms, as the name says; a text with a unit is read as such. */
+/** A plain number is in ms, as the name says; a text with a unit is read as a duration. */
 function ms(max: number) {
   const whole = number(0, max, true)
   const read = (text: string) => {

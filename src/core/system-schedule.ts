@@ -1,15 +1,18 @@
-/** A schedule that Belfry itself writes: it can be paused, run, hinted and explained like any other, and is changed through what it serves. */
+/**
+ * A schedule that Belfry itself writes: it can be paused, run, hinted and explained like any other, but is edited only through the thing
+ * that it serves, such as a corpus.
+ */
 export interface SystemSchedule {
-  /** What it serves. */
+  /** The thing that the schedule serves. */
   readonly of: string
-  /** How to change it, and how to be rid of it. */
+  /** The commands that change and delete it. */
   readonly change: string
   readonly remove: string
 }
 
 export const systemPrefixes = ['belfry:', 'corpus:'] as const
 
-/** How a schedule of this name is written, if Belfry itself writes it. */
+/** The system schedule of this name, if Belfry itself writes it. */
 export function systemSchedule(name: string): SystemSchedule | null {
   const prefix = systemPrefixes.find((each) => name.startsWith(each))
   if (prefix === undefined) return null

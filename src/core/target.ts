@@ -8,9 +8,10 @@ const besideKind: ReadonlySet<string> = new Set(['cwd', 'env', 'lane'])
 const nameLengthMax = 500
 
 /**
- * What the target needs from its executor, or why it is no target. A run without a target needs a host.
+ * What the target needs from its executor, or why the target is invalid. A run without a target needs a host.
  *
- * It checks the form of a target and knows no kind, so that a program can fire and enqueue work that only other workers execute.
+ * The function checks the form of a target and knows no kind, so that a program can fire and enqueue work that only other
+ * workers execute.
  */
 export function needOf(target: Target | null | undefined): { need: TargetNeed | null } | { problem: string } {
   if (target === null || target === undefined) return { need: null }
@@ -37,6 +38,11 @@ export interface LaneOptions {
 /** What a schedule, queue or run names as its calendars. */
 export function calendarsIn(stored: object | null | undefined): readonly string[] {
   return (stored as LaneOptions | null | undefined)?.calendar ?? []
+}
+
+/** The accounts that a schedule or run names, in order of preference. */
+export function accountsIn(stored: object | null | undefined): readonly string[] {
+  return (stored as LaneOptions | null | undefined)?.account ?? []
 }
 
 /** What a run needs: an executor of its target, an account that is open, and open calendars. */

@@ -15,7 +15,7 @@ export function openToRead(path: string): number {
   throw new NoRegularFile(stats.isFIFO() ? 'is a named pipe' : 'is a device or a socket')
 }
 
-/** What is in Belfry's own folder is no link: it would bring in a file that no one has looked at there. */
+/** A link in Belfry's own folder is refused: it would bring in a file that no person has checked. */
 function isOwn(path: string): boolean {
   return basename(dirname(path)) === '.belfry'
 }

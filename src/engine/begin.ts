@@ -20,7 +20,7 @@ export async function endBeforeStart(
   beginners: Beginners,
 ): Promise<AttemptEnd | null> {
   const outcome = await answerOrNothing(context, holding, firstRefusal(context, holding, beginners))
-  // A part that has not answered may have reserved something.
+  // A part that has not answered yet may have reserved something.
   if (outcome === 'nothing') holding.isWatched = true
   const ended = stoppedOutcome(holding) ?? (outcome === 'nothing' ? null : outcome)
   const { runId, fence, scheduleId } = holding.lease
@@ -39,7 +39,7 @@ async function firstRefusal(context: EngineContext, holding: Holding, beginners:
       const outcome = outcomeOf(answer)
       if (outcome !== null) return outcome
     } catch (error) {
-      // The commit of what it reserved may have an unknown result.
+      // The commit of the part's reservation may have an unknown result.
       holding.isWatched = true
       // Nothing has begun, so another attempt does no harm, even to a run that must not repeat.
       return { kind: 'failed', reason: `${name} failed before the run: ${messageOf(error)}`, retryable: true }

@@ -6,14 +6,14 @@ import type { Holding } from './leases/holdings.ts'
 import type { EnginePart, Judged } from './part.ts'
 
 type Concluder = Pick<EnginePart, 'name' | 'judges' | 'judgesFor' | 'concludes' | 'concludesFor'>
-/** The parts that want to know more when a target has succeeded. */
+/** The parts with a check after a target has succeeded. */
 export type Concluders = readonly Concluder[]
 
 export function concludersOf(parts: readonly EnginePart[]): Concluders {
   return parts.filter(({ judges, concludes }) => judges !== undefined || concludes !== undefined)
 }
 
-/** Those that want to be asked about a run. */
+/** Of those parts, the ones to ask about this run. */
 export function concludersFor(lease: Lease, concluders: Concluders): Concluders {
   if (concluders.length === 0) return concluders
   return concluders.filter((part) => doesJudge(part, lease) || doesConclude(part, lease))
@@ -28,8 +28,9 @@ function doesConclude({ concludes, concludesFor }: Concluder, lease: Lease): boo
 }
 
 /**
- * The end of a target that succeeded, as the parts judge it, with what they learned. Until they have answered the run counts as at
- * work: a worker that stops waits for them, and a forced stop aborts their signal. What they learn changes no success.
+ * The end of a target that succeeded, as the parts judge it, with the facts they read from the answer. Until they have answered
+ * the run counts as at work: a worker that stops waits for them, and a forced stop aborts their signal. What they learn changes no
+ * success.
  */
 export async function withLearned(
   context: EngineContext,
@@ -57,7 +58,7 @@ export async function withLearned(
   return Object.keys(learned).length === 0 ? end : { ...end, learned }
 }
 
-/** A check that was stopped has not said yes: the attempt ends as one that was stopped. */
+/** A check that was stopped did not approve the success, so the attempt ends as stopped. */
 async function firstRefusal(
   context: EngineContext,
   holding: Holding,

@@ -12,8 +12,8 @@ const pruneLimit = 500
 /** Steps of one round before other work gets a turn. */
 const pruneStepsMax = 20
 /**
- * Between the parts of a long round other work gets this many times as long as a part took: more where it found nothing to
- * remove, because a hundred thousand schedules with nothing too old are walked again and again.
+ * After each part of a long round other work gets this many times as long as the part took. It gets more when the part
+ * found nothing to remove, because otherwise a hundred thousand schedules without old rows would be read again and again.
  */
 const pruneRestFactor = { found: 4, nothing: 49 }
 const repairLimit = 100
@@ -54,7 +54,7 @@ export class Duties {
     const { isOver, found } = (await this.#has('retention')) ? await this.#prune() : notOurs
     await this.#tickParts()
     signal('duties.ticked')
-    // With very much to walk through, due work must not be late for it; removal may be late.
+    // Retention pauses between its parts: removal may be late, but due work must not be.
     const restMs = Math.ceil(pruneRestFactor[found] * (clock.monotonic() - begunAt))
     return isOver ? settings.beatMs : Math.min(restMs, settings.beatMs)
   }

@@ -27,7 +27,7 @@ export interface EngineOptions {
   readonly parts?: readonly EnginePart[]
   /** The worker's name for people. */
   readonly name?: string
-  /** What keeps it from starting anything, whatever the store says. */
+  /** A stop of this process or machine, whatever the store says. */
   readonly halt?: HaltOptions
   /** For tests and the simulator. */
   readonly signal?: Signal

@@ -13,7 +13,7 @@ export interface AttemptName {
 
 export interface HoldTold {
   readonly hold: string
-  /** What it holds: `namespace`, `queue:mail`. */
+  /** What the hold is on: `namespace`, `queue:mail`. */
   readonly on: string
   readonly reason: string
   readonly note: string | null
@@ -24,9 +24,9 @@ export interface HoldTold {
 
 export interface RunStarted extends AttemptName {
   readonly source: string
-  /** How long after it was due it started. */
+  /** How long after its due instant the run started. */
   readonly latenessMs: number
-  /** How long it had been in the queue. */
+  /** How long the run had been in the queue. */
   readonly queueAgeMs: number
 }
 
@@ -94,7 +94,7 @@ export interface KernelEvents {
   /** This process cannot evaluate the schedule; it tries again in a minute. */
   'schedule.broken': { readonly schedule: string; readonly error: Error }
   'schedule.overdue': { readonly schedule: string; readonly overdueMs: number }
-  /** A hold was put, or was there when the worker started. */
+  /** A hold was put, or existed when the worker started. */
   'hold.put': HoldTold
   'hold.lifted': HoldTold & { readonly because: 'lifted' | 'ended' }
   'store.repaired': { readonly what: string; readonly subject: string; readonly sentence: string }
@@ -109,10 +109,10 @@ export interface KernelEvents {
   /** A request could not be answered, or a webhook not be checked, for a reason that only the operator may see. */
   'door.failed': { readonly error: Error }
   'worker.started': { readonly workerId: string; readonly slots: number | null }
-  /** It fires and leases nothing, because its process or its machine is stopped. */
+  /** The worker fires and leases nothing, because its process or its machine is stopped. */
   'worker.halted': { readonly workerId: string; readonly reason: string }
   'worker.resumed': { readonly workerId: string }
-  'worker.stopping': { readonly workerId: string; readonly running: number }
+  'worker.stopping': { readonly workerId: string; readonly running: number; readonly graceMs: number }
   'worker.waiting': { readonly workerId: string; readonly running: number; readonly graceMs: number }
   'worker.stopped': { readonly workerId: string; readonly forced: number }
   'worker.pruned': { readonly runs: number; readonly ledger: number; readonly other: number }
@@ -140,7 +140,8 @@ export class Events extends EventEmitter<Arguments> {
       try {
         Reflect.apply(listener, this, [event])
       } catch (error) {
-        // It cannot be handled here, and swallowing it would hide a defect of the embedding program.
+        // The error cannot be handled here, and ignoring it would hide a defect of the embedding
+        // program.
         process.emitWarning(error instanceof Error ? error : String(error), { detail: `in a listener of ${name}` })
       }
     }

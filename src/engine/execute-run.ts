@@ -1,20 +1,17 @@
 import { formatDuration } from '../core/duration.ts'
-import { BelfryError } from '../core/error.ts'
 import { type Capabilities, capabilitiesOf } from '../core/queue/plan-leases.ts'
 import { reasonText } from '../core/reason-text.ts'
 import { answeredJson, type Expectation, outcomeOf, type RateLimited } from '../core/run/expect.ts'
-import { overCap, type Usage, usageProblem, usageSum } from '../core/run/usage.ts'
+import { type Usage, usageSum } from '../core/run/usage.ts'
 import { type UsagePaths, usageIn } from '../core/run/usage-paths.ts'
-import { type Utilisation, utilisationProblem } from '../core/run/utilisation.ts'
 import type { Outcome } from '../core/run/verdict.ts'
 import { laneNameOf } from '../core/target.ts'
-import { traceparentOf } from '../core/trace.ts'
 import type { AttemptEnd, Lease } from '../store/port.ts'
 import type { Attempt, Ended, Execute, StopReason } from '../targets/attempt.ts'
 import type { KindExecutor, TargetKind } from '../targets/kind.ts'
 import type { EngineContext } from './engine-context.ts'
 import { type Holding, stopHolding } from './leases/holdings.ts'
-import { OutputWriter } from './output-writer.ts'
+import { LeasedAttempt } from './leases/leased-attempt.ts'
 
 /** Executes the targets of a kind in this process. */
 export interface Executor extends KindExecutor {
@@ -33,7 +30,7 @@ export function lanesOf(executors: Executors): Capabilities {
   return capabilitiesOf(lanes)
 }
 
-/** Asks the executors for what they can execute by now, such as a new corpus; returns whether that changed. */
+/** Asks the executors again what they can execute, such as a new corpus; returns whether the answer changed. */
 export async function refreshed(executors: Executors): Promise<boolean> {
   const before = JSON.stringify(lanesOf(executors))
   for (const { refresh } of executors.values()) await refresh?.()
@@ -44,7 +41,6 @@ export async function refreshed(executors: Executors): Promise<boolean> {
 interface RunOptions {
   readonly timeoutMs?: number
   readonly expect?: Expectation
-  readonly traceparent?: string
   readonly account?: readonly string[]
   readonly usage?: UsagePaths
 }
@@ -88,7 +84,9 @@ export function execute(
   return came instanceof Promise ? answerOrNothing(context, holding, came).then(over) : over(came)
 }
 
-/** What follows the success of a target before its end is written. It tells the holdings when it is over, and never rejects. */
+/**
+ * What follows the success of a target before its end is written. It informs the holdings when it is over, and never rejects.
+ */
 type Conclude = (end: AttemptEnd) => Promise<AttemptEnd>
 
 /** Nothing has begun, so the run is released untouched. */
@@ -166,24 +164,24 @@ function endOf(holding: Holding, came: ExecutorAnswer, { context, ...how }: Endi
   const plain =
     result === undefined ? { runId, fence, scheduleId, outcome } : { runId, fence, scheduleId, outcome, result }
   const end = withRareFacts(plain, ended)
-  const usage = reportedUsage(holding, ended)
+  const usage = reportedUsage(holding, ended) ?? (isCounted(holding, outcome) ? unreported : undefined)
   const utilisation = reportedUtilisation(holding, ended)
   // Nearly every end is plain, and one object for each is enough.
   if (usage === undefined && utilisation === undefined && limit === undefined && !holding.isWatched) return end
   return { ...end, usage, utilisation, rateLimited: limit, isWatched: holding.isWatched }
 }
 
-/** What few attempts end with. The others keep the one object that they have. */
+/** Fields that few attempts end with; the other attempts keep one plain object. */
 function withRareFacts(end: AttemptEnd, { effect, resultBytesMax }: Partial<Ended> = {}): AttemptEnd {
   return effect === undefined && resultBytesMax === undefined ? end : { ...end, effect, resultBytesMax }
 }
 
-/** A limit without a known end is tried again after a minute. */
+/** A run under a limit without a known reset is tried again after a minute. */
 const limitUnknownMs = 60_000
 
 /**
  * The provider refused by its limit, through no fault of the run. The part that keeps accounts holds its account until the limit
- * opens; the run itself may go on at once with another account, and when a person unblocks this one.
+ * opens; the run itself may go on at once with another account, or once a person unblocks this one.
  */
 function deferredBy({ resetAt, hasBegun = true }: RateLimited, isOfAccount: boolean, now: number): Outcome {
   const until = isOfAccount ? now : (resetAt ?? now + limitUnknownMs)
@@ -197,6 +195,18 @@ function reportedUsage({ usage, lease }: Holding, ended: Ended | undefined): Usa
   return usage === null || answered === undefined ? (usage ?? answered) : usageSum(usage, answered)
 }
 
+/** Nothing was reported: what the attempt used is unknown, and it is counted all the same. */
+const unreported: Usage = {}
+
+/**
+ * Whether the cost counts an attempt that reported nothing: its answer should have said what it used, or it is judged whether
+ * it found something to do. Without these attempts the share of no-ops would be that of the expensive runs alone.
+ */
+function isCounted({ lease }: Holding, { kind }: Outcome): boolean {
+  const { usage, expect } = lease.options as RunOptions
+  return (kind === 'success' || kind === 'failed') && (usage !== undefined || expect?.noop !== undefined)
+}
+
 function reportedUtilisation({ utilisation }: Holding, ended: Ended | undefined): AttemptEnd['utilisation'] {
   const answered = ended?.facts.utilisation
   return utilisation === null || answered === undefined ? (utilisation ?? answered) : [...utilisation, ...answered]
@@ -208,7 +218,7 @@ interface After {
   readonly stopped: StopReason | null
   readonly expect: Expectation | undefined
   readonly timeoutMs: number | undefined
-  /** How it exceeded what it may use. */
+  /** How the attempt exceeded its caps. */
   readonly overCap: string | null
 }
 
@@ -257,100 +267,6 @@ export function messageOf(threw: unknown): string {
     return text === '' ? 'its executor threw an error without a message' : text
   } catch {
     return 'its executor threw something that cannot be shown'
-  }
-}
-
-/** An attempt may report often; the newest reports count. */
-const utilisationsMax = 20
-
-/** The attempt as its executor sees it; fields that few executors use are computed lazily. */
-export class LeasedAttempt implements Attempt {
-  readonly #context: EngineContext
-  readonly #holding: Holding
-  /** Set once the attempt has written output. */
-  writer: OutputWriter | null = null
-
-  constructor(context: EngineContext, holding: Holding) {
-    this.#context = context
-    this.#holding = holding
-  }
-
-  get runId() {
-    return this.#holding.lease.runId
-  }
-  get fence() {
-    return this.#holding.lease.fence
-  }
-  get claimId() {
-    return this.#holding.lease.claimId
-  }
-  get queue() {
-    return this.#holding.lease.queue
-  }
-  get scheduleId() {
-    return this.#holding.lease.scheduleId
-  }
-  get plannedAt() {
-    const { occurrenceAt, dueAt, enqueuedAt } = this.#holding.lease
-    return occurrenceAt ?? dueAt ?? enqueuedAt
-  }
-  get source() {
-    return this.#holding.lease.source
-  }
-  get account() {
-    return this.#holding.account
-  }
-  get idempotencyKey() {
-    return this.#holding.lease.idempotencyKey ?? this.runId
-  }
-  get traceparent() {
-    const { claimId, options } = this.#holding.lease
-    const given = (options as RunOptions).traceparent
-    return traceparentOf({ given, seed: `${claimId} ${this.runId} ${this.fence}` })
-  }
-  get target() {
-    return this.#holding.lease.target ?? {}
-  }
-  get payload() {
-    return this.#holding.lease.payload
-  }
-  get signal() {
-    return this.#holding.signal
-  }
-  get clock() {
-    return this.#context.clock
-  }
-
-  /** Output after the end of the attempt is dropped. */
-  output(text: string): void {
-    if (this.#holding.isOver) return
-    this.writer ??= new OutputWriter(this.#context, this.#holding)
-    this.writer.write(text)
-  }
-
-  usage(report: Usage): void {
-    const holding = this.#holding
-    const problem = usageProblem(report, holding.usage ?? {})
-    if (problem !== null) {
-      throw new BelfryError('invalid', `The usage that run ${this.runId} reports is wrong: ${problem}.`)
-    }
-    if (holding.isOver) return
-    holding.usage = usageSum(holding.usage ?? {}, report)
-    holding.overCap ??= overCap(holding.usage, holding.caps)
-    if (holding.overCap !== null) stopHolding(holding, 'budget')
-  }
-
-  utilisation(report: Utilisation): void {
-    const holding = this.#holding
-    const problem = utilisationProblem(report)
-    if (problem !== null) {
-      throw new BelfryError('invalid', `The utilisation that run ${this.runId} reports is wrong: ${problem}.`)
-    }
-    if (!holding.isOver) holding.utilisation = [...(holding.utilisation ?? []), report].slice(-utilisationsMax)
-  }
-
-  async drained(): Promise<void> {
-    await this.writer?.drained()
   }
 }
 

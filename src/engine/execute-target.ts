@@ -4,8 +4,9 @@ import type { Target } from '../core/target.ts'
 import type { Lease } from '../store/port.ts'
 import type { StopReason } from '../targets/attempt.ts'
 import type { EngineContext } from './engine-context.ts'
-import { answerOf, answerOrNothing, type ExecutorAnswer, executorOf, LeasedAttempt, messageOf } from './execute-run.ts'
+import { answerOf, answerOrNothing, type ExecutorAnswer, executorOf, messageOf } from './execute-run.ts'
 import { Holding, stopHolding } from './leases/holdings.ts'
+import { LeasedAttempt } from './leases/leased-attempt.ts'
 
 /** How a target ended that was executed beside the target of a run, and the beginning of its output. */
 export interface TargetEnd {
@@ -18,7 +19,7 @@ export interface TargetLimits {
   readonly outputLengthMax: number
   /** Aborted when the answer is no longer wanted. */
   readonly signal: AbortSignal
-  /** What it reads, where that is of the run's own making. */
+  /** The payload that the target reads, where the run itself produced it. */
   readonly payload?: unknown
 }
 
@@ -52,7 +53,7 @@ function nameOf(target: Target): string {
   return typeof target[kind] === 'string' ? `the ${kind} ${target[kind]}` : `the kind ${kind}`
 }
 
-/** An answer after a stop is none: what the target still did was cut short. */
+/** An answer after a stop does not count: the target was cut short. */
 function factsOf(came: ExecutorAnswer, { stopped }: Holding, timeoutMs: number): EndFacts {
   if (stopped === 'timeout') return { error: `timeout after ${formatDuration(timeoutMs)}` }
   if (stopped !== null || came === 'nothing') return { error: `stopped (${stopped ?? 'no answer'})` }

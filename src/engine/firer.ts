@@ -57,7 +57,7 @@ export class Firer {
       if (isAsked !== true) events.tell('schedule.fired', { schedule, runId: id, occurrenceAt, source })
     }
     const asked = fired.runs.filter(({ isAsked }) => isAsked === true)
-    // One question for all of them.
+    // One read for all due schedules.
     if (asked.length > 0) events.tell('schedule.asked', { schedules: asked.map(({ schedule }) => schedule) })
     for (const { schedule, from, count, reason } of fired.skipped) {
       events.tell('schedule.skipped', { schedule, from, count, reason })

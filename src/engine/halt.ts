@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 
 /** What keeps a worker from starting anything, whatever the store says. */
@@ -15,11 +16,14 @@ const reasonLengthMax = 200
 const lookMs = 1_000
 
 export interface HaltEvents {
-  /** Called with why nothing is started, and with `null` once everything may be again. */
+  /** Called with the reason when starts are stopped, and with `null` when they are allowed again. */
   readonly changed: (reason: string | null) => void
 }
 
-/** Whether a worker may start anything, asked of its process and its machine alone: it also works while the store does not answer. */
+/**
+ * Whether a worker may start anything. The answer depends on its process and machine alone, so it is known even while the store does
+ * not answer.
+ */
 export class Halt {
   readonly #options: HaltOptions & HaltEvents
   #reason: string | null
@@ -29,12 +33,12 @@ export class Halt {
     this.#reason = options.disabled ?? null
   }
 
-  /** Why nothing is started now; `null` where everything may be. */
+  /** Why nothing is started now; `null` where starts are allowed. */
   get reason(): string | null {
     return this.#reason
   }
 
-  /** Looks before the first start. */
+  /** Checks once before the first start. */
   async begin(): Promise<void> {
     const { disabled, stopFile } = this.#options
     if (disabled === undefined && stopFile !== undefined) this.#reason = await reasonIn(stopFile)
@@ -50,12 +54,22 @@ export class Halt {
   }
 }
 
-/** Why nothing is started now, asked once. */
+/** Why nothing is started now, from a single check. */
 export async function haltReason({ disabled, stopFile }: HaltOptions): Promise<string | null> {
-  return disabled ?? (stopFile === undefined ? null : reasonIn(stopFile))
+  return disabled ?? (stopFile === undefined || !mayBeThere(stopFile) ? null : reasonIn(stopFile))
 }
 
-/** A file that is there and cannot be read stops as well: a person put it there. */
+/** A caller asks on each request, and an open of a missing file by the thread pool takes as long as a lease. */
+function mayBeThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    // What cannot be looked at is for `reasonIn` to say.
+    return true
+  }
+}
+
+/** A file that exists and cannot be read is a stop too: a person put it there. */
 async function reasonIn(path: string): Promise<string | null> {
   let file: FileHandle | undefined
   try {

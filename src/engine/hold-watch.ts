@@ -4,10 +4,10 @@ import { turnHolds } from '../store/holds/turn-holds.ts'
 import type { NextInstants } from '../store/port.ts'
 import type { EngineContext } from './engine-context.ts'
 
-/** How many holds that begin or end one step takes care of. */
+/** How many beginnings and ends of holds one step handles. */
 const turnedMax = 100
 
-/** Does what follows when holds begin and end, and announces holds that were put or are gone; of very many it knows the first thousand. */
+/** Applies the beginnings and ends of holds, and announces holds that were put or are gone; it watches the first thousand holds. */
 export class HoldWatch {
   readonly #context: EngineContext
   #mark = ''

@@ -28,7 +28,7 @@ export class Loop {
     this.#options = options
   }
 
-  /** No tick is running and none was requested. */
+  /** Whether no tick is running and none was requested. */
   get isAsleep(): boolean {
     return this.#running === null || (this.#interrupt !== null && !this.#isWoken)
   }
@@ -45,7 +45,7 @@ export class Loop {
     this.#interrupt?.()
   }
 
-  /** Resolves when the running tick has ended; none follows. */
+  /** Resolves when the running tick has ended; no further tick follows. */
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#interrupt?.()

@@ -6,8 +6,8 @@ const pauseMsMax = 5_000
 const defectPauseMs = 1_000
 
 /**
- * What the loops do when the store does not answer: it is reported once, however many of them fail, and each retries ever more
- * seldom. It is over when all that had failed have succeeded.
+ * What the loops do when the store does not answer: it is reported once, however many of them fail, and each retries at
+ * growing intervals. The outage is over when all loops that failed have succeeded.
  */
 export class Outage {
   readonly #context: Pick<EngineContext, 'events' | 'clock' | 'settings'>
@@ -30,7 +30,8 @@ export class Outage {
       events.tell('store.unavailable', { doing: loop, error: error as Error })
     }
     this.#failing.add(loop)
-    // Leases expire while their renewal pauses, so it gets several tries in the time they are trusted.
+    // Leases expire while their renewal pauses, so the renewal gets several tries while the leases are
+    // still trusted.
     const most = loop === 'renew' ? this.#context.settings.renewMs / 4 : pauseMsMax
     return Math.min(most, firstPauseMs * 2 ** (inARow - 1))
   }

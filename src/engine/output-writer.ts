@@ -7,7 +7,7 @@ import { loseHolding } from './leases/lose-holding.ts'
 
 const writeEveryMs = 250
 const writeLengthMin = 64 * 1024
-/** A source that is faster than the store waits from here on. */
+/** A source that is faster than the store has to wait above this size. */
 const heldLengthMax = 4 * writeLengthMin
 const tryAgainMs = 500
 

@@ -30,7 +30,7 @@ export type Begin =
   | { readonly defer: { readonly until: number; readonly reason: string } }
   | { readonly fail: string; readonly retryable?: boolean }
 
-/** Why a success is none. Another attempt follows unless `retryable` is `false`. */
+/** Why a success becomes a failure. Another attempt follows unless `retryable` is `false`. */
 export interface Judged {
   readonly fail: string
   readonly retryable?: false
@@ -42,15 +42,15 @@ export interface EnginePart {
   readonly duties?: readonly Duty[]
   /**
    * Called under the lease, before the target starts. Use it only for what depends on the run itself; for everything else a hold
-   * prevents the lease. Release in `ended`, which sees the end of every attempt, what is reserved here. `signal` says that the
-   * answer is no longer wanted.
+   * prevents the lease. Release in `ended` what you reserve here; `ended` sees the end of every attempt. `signal` aborts when
+   * the answer is no longer needed.
    */
   readonly begins?: (lease: Lease, context: EngineContext, signal: AbortSignal) => Promise<Begin>
-  /** Whether `begins` has anything to ask about this run. It is called for every run, and must be cheap. Default: it has. */
+  /** Whether `begins` has anything to ask about this run. It is called for every run, and must be cheap. Default: true. */
   readonly concerns?: (lease: Lease) => boolean
   /**
-   * Called under the lease when the target has succeeded, before anything else is made of that. A failure here is the failure of
-   * the attempt. It is called only for runs that `judgesFor` names.
+   * Called under the lease when the target has succeeded, before anything else follows. A failure here makes the attempt fail.
+   * It is called only for runs that `judgesFor` names.
    */
   readonly judges?: (
     lease: Lease,
@@ -69,7 +69,7 @@ export interface EnginePart {
     signal: AbortSignal,
     end: Readonly<Pick<AttemptEnd, 'result' | 'usage'>>,
   ) => Promise<unknown>
-  /** Whether `concludes` has anything to ask about this run; as cheap as `concerns`. Default: it has. */
+  /** Whether `concludes` has anything to ask about this run; as cheap as `concerns`. Default: true. */
   readonly concludesFor?: (lease: Lease) => boolean
   /**
    * Called before a worker fires or leases anything, to clean up after a crash. Other workers may be running. If it fails the

@@ -7,8 +7,8 @@ import type { WorkerView } from '../store/views.ts'
 import type { ClockWatch } from './clock-watch.ts'
 import type { EngineContext } from './engine-context.ts'
 import { eventOfEnd } from './events.ts'
-import { renewTick } from './heartbeat.ts'
 import { readInstants } from './read-instants.ts'
+import { renewTick } from './renew-tick.ts'
 
 const batchMax = 500
 /** While another worker has locked the expired leases: how soon to try again. */
@@ -46,15 +46,16 @@ export async function reclaimTick(options: ReclaimOptions): Promise<number> {
   const isLate = mayTakeBack()
   let reclaimed = 0
   if (isLate) {
-    // The expired leases may be our own, if this process was blocked: until another worker takes them, they can be renewed.
+    // If this process was blocked, the expired leases may be its own: they can be renewed until another worker reclaims
+    // them.
     await renewTick(context)
-    // That may have taken long, and another loop may have noticed a clock jump meanwhile.
+    // The renewal may have taken long, and another loop may have noticed a clock jump meanwhile.
     if (mayTakeBack()) reclaimed = await takeBack(context, { limit: batchMax })
   }
   signal('reclaim.ticked', reclaimed)
   // Other leases may expire a moment later, so the next tick follows at once.
   if (reclaimed > 0) return 0
-  // Another worker was quicker, or has them locked: the rest, and the next to expire, must not wait for the check of deaths.
+  // Another worker was quicker or has locked these leases. Other expired leases must not wait for the check of dead workers.
   if (isLate) return contendedMs
   // Leases granted from now on expire a whole lease later at the earliest, so a longer sleep would be too long.
   const longestMs = Math.min(settings.localDeathsMs, settings.leaseMs)

@@ -23,9 +23,12 @@ const renewalsInLease = 3
 const leaseMsMin = 1_000
 const settingMsMax = 86_400_000
 
-/** The share of a lease between the end of trust and its expiry, to stop what runs under it. */
+/** The last share of a lease, in which it is no longer trusted and its attempt is stopped. */
 const untrustedShare = 0.2
-/** The share of that time in which a program may stop by itself, so that it is certainly gone when another worker begins. */
+/**
+ * The share of that time in which a program may stop by itself, so that it is surely gone when another worker starts the
+ * run.
+ */
 const killShare = 0.75
 const killAfterMsMax = 5_000
 

@@ -18,20 +18,19 @@ export interface Finished {
   readonly holding: Holding
   readonly end: AttemptEnd
   readonly durationMs: number
-  /** The end was refused as it was; it is tried once more without its result. */
+  /** The store refused the end; it is written once more without its result. */
   readonly isBare?: boolean
 }
 
 export interface SettlerOptions extends Pick<LoopOptions, 'failed'> {
-  /** Ends in these queues have been sent, and are not yet written. */
+  /** The queues whose ends have been sent and are not yet written. */
   readonly writing: (queues: ReadonlySet<string>) => void
   readonly settled: (queues: ReadonlySet<string>) => void
 }
 
 /**
- * Writes ends, many in one commit. A flush begins with the next turn of the event loop: all that ended in one turn goes together,
- * a lone run does not wait, and ends during a flush form the next one. Until its end is written a run stays leased and is
- * renewed.
+ * Writes ends, many in one commit. A flush begins with the next turn of the event loop: ends of the same turn go together, a lone
+ * run does not wait, and ends during a flush form the next one. Until its end is written a run stays leased and is renewed.
  */
 export class Settler {
   readonly #context: EngineContext
@@ -43,7 +42,7 @@ export class Settler {
   #underWay: Promise<unknown> = Promise.resolve()
   #wentWell = true
   #isAsked = false
-  /** Ends that are being read, to be reported. */
+  /** Ends that are being read so that they can be reported. */
   readonly #reading = new Set<Promise<void>>()
 
   constructor(context: EngineContext, options: SettlerOptions) {
@@ -105,7 +104,8 @@ export class Settler {
       const answers = held.length === 0 ? [] : await this.#asked(held, queues)
       for (const [index, finished] of held.entries()) this.#conclude(finished, answers[index] as Settled)
     } catch (error) {
-      // Either nothing was written, or that is unknown: the same ends are written again, and those already there say so.
+      // Either nothing was written, or the result is unknown. The same ends are written again; the store answers which
+      // of them it already has.
       for (const { holding } of held) {
         holding.isSettling = false
         holding.isInDoubt ||= isUnknown(error)
@@ -116,7 +116,7 @@ export class Settler {
     this.#settled(queues)
   }
 
-  /** While ends cannot be written no lease counts on them: ended runs would pile up behind new ones. */
+  /** While ends cannot be written, no lease relies on the slots that they would free: unwritten ends would pile up. */
   async #asked(held: readonly Finished[], queues: ReadonlySet<string>): Promise<Settled[]> {
     const answers = this.#context.store.settle(held.map(({ end }) => end))
     if (this.#wentWell) {
@@ -180,13 +180,13 @@ export class Settler {
     const ended: RunEnded = { runId, fence, queue, scheduleId, status, reason, durationMs, source }
     const { events } = this.#context
     events.tell(eventOfEnd(status), nextEligibleAt === undefined ? ended : { ...ended, nextEligibleAt })
-    if (usage === undefined) return
+    if (usage === undefined || Object.keys(usage).length === 0) return
     const need = needOf(holding.lease.target)
     const { kind = '', name = '' } = ('need' in need ? need.need : null) ?? {}
     events.tell('run.used', { ...attemptName(holding.lease), kind, name, usage })
   }
 
-  /** Only `stop` waits for it: it may take long, and the next ends must not wait. */
+  /** Only `stop` waits for this read: it may take long, and the next ends must not wait. */
   #readThenTell(finished: Finished): void {
     const reading = this.#tellAsRead(finished)
       .catch((error: Error) => this.#context.events.tell('store.unavailable', { doing: 'settle', error }))
@@ -213,7 +213,7 @@ function isUnknown(error: unknown): boolean {
   return error instanceof BelfryError && error.code === 'commit-unknown'
 }
 
-/** The result is the one part of an end that a target makes; it is replaced by why it could not be stored. */
+/** Of an end, only the result comes from the target; it is replaced by the reason why it could not be stored. */
 function bare({ holding, end, durationMs }: Finished, { message }: Error): Finished {
   const { result, ...rest } = end
   const mark = result === undefined ? {} : { result: `[not kept: ${reasonText(message)}]` }

@@ -19,7 +19,7 @@ export class Grace {
     this.#clock = clock
   }
 
-  /** Ends this many ms from now, unless it ends sooner already. */
+  /** Ends the grace period this many ms from now, unless it ends sooner already. */
   atMost(ms: number): void {
     const endsAt = this.#clock.monotonic() + ms
     if (endsAt >= this.#endsAt) return
@@ -27,6 +27,11 @@ export class Grace {
     this.#endsAt = endsAt
     if (ms === 0) this.#end()
     else this.#cancel = this.#clock.after(ms, this.#end)
+  }
+
+  /** How long it lasts from now, at most `msMax`, in whole ms. */
+  leftMs(msMax: number): number {
+    return Math.round(Math.max(0, Math.min(msMax, this.#endsAt - this.#clock.monotonic())))
   }
 
   get isOver(): boolean {
@@ -44,8 +49,14 @@ export interface Graces {
   readonly grace: Grace
   /** The grace of attempts whose kind has a longer one. */
   readonly patience: Grace
-  /** Called when only these are waited for. */
+  /** Called when only such attempts are left. */
   waiting(running: number, graceMs: number): void
+}
+
+/** The longest time that an attempt may take from now on. */
+export function longestGraceMs(grace: Grace, patience: Grace, held: readonly Holding[]): number {
+  const kindMs = Math.max(0, ...held.filter(({ isOver }) => !isOver).map(({ graceMs }) => graceMs))
+  return Math.max(grace.leftMs(Number.POSITIVE_INFINITY), patience.leftMs(kindMs))
 }
 
 /**
@@ -55,15 +66,17 @@ export interface Graces {
 export async function seeOut(context: EngineContext, graces: Graces, nothingNew: Promise<unknown>): Promise<number> {
   const { clock, holdings, settings } = context
   const { grace, patience, waiting } = graces
+  const beganMs = clock.monotonic()
   const stop = (those: readonly Holding[]) => those.filter((holding) => stopHolding(holding, 'shutdown')).length
   await Promise.race([nothingNew.then(() => holdings.still()), grace.over])
   grace.forget()
   const patient = patience.isOver ? [] : holdings.all().filter(({ graceMs, isOver }) => graceMs > 0 && !isOver)
   let forced = stop(holdings.all().filter((holding) => !patient.includes(holding)))
   if (patient.length > 0) {
-    const graceMs = Math.max(...patient.map((holding) => holding.graceMs))
-    patience.atMost(graceMs)
-    waiting(patient.length, graceMs)
+    // The longer grace began with the shorter one: the service manager kills the worker after one time for both.
+    const graceMs = Math.max(...patient.map((holding) => holding.graceMs)) - (clock.monotonic() - beganMs)
+    patience.atMost(Math.max(0, graceMs))
+    waiting(patient.length, patience.leftMs(graceMs))
     await Promise.race([holdings.still(), patience.over])
   }
   patience.forget()
@@ -73,7 +86,7 @@ export async function seeOut(context: EngineContext, graces: Graces, nothingNew:
   const stopMsMax = Math.max(0, ...holdings.all().map(({ stopMs }) => stopMs))
   await atMost(clock, settings.leaveAfterMs + stopMsMax, holdings.still())
   await atMost(clock, lastWritesMsMax, holdings.empty())
-  // Writers of these ends must not retry for ever.
+  // The writers of the last ends must not retry for ever.
   for (const holding of holdings.all()) holding.isLost = true
   return forced
 }

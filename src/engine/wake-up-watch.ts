@@ -11,7 +11,7 @@ const deafToldMs = 5_000
 export class WakeUpWatch {
   readonly #context: EngineContext
   readonly #wakeAll: () => void
-  /** The last reported state; a worker starts before it can know. */
+  /** The last reported state; a worker starts before the state is known. */
   #isToldGood = true
   #deafSince: number | null = null
   #hasHeard = false
@@ -31,7 +31,7 @@ export class WakeUpWatch {
     this.#hasHeard = true
   }
 
-  /** Executors are asked with the tick, not with the wake-up: hundreds of those may arrive within a second. */
+  /** Executors are asked at the tick, not at the wake-up: hundreds of wake-ups may arrive within a second. */
   async tick(learned: () => void): Promise<number> {
     const hasHeard = this.#hasHeard
     this.#hasHeard = false
@@ -47,7 +47,7 @@ export class WakeUpWatch {
       return lookMs
     }
     const now = clock.monotonic()
-    // Loops that sleep long must start to poll.
+    // Loops that planned a long sleep must start to poll.
     if (this.#deafSince === null) this.#wakeAll()
     this.#deafSince ??= now
     if (now - this.#deafSince >= deafToldMs) this.#tell(false)

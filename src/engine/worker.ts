@@ -13,15 +13,15 @@ import type { EngineContext } from './engine-context.ts'
 import { execute, lanesOf, refreshed, releasedEnd, tellStarted } from './execute-run.ts'
 import { Firer } from './firer.ts'
 import { Halt } from './halt.ts'
-import { renewTick, stopTick, trustTick } from './heartbeat.ts'
 import { type Holding, Holdings } from './leases/holdings.ts'
 import { Lessor } from './leases/lessor.ts'
 import { Loop, type Tick, turnOfTheEventLoop } from './loop.ts'
 import { Outage } from './outage.ts'
 import { reclaimTick } from './reclaim-tick.ts'
+import { renewTick, stopTick, trustTick } from './renew-tick.ts'
 import type { EngineSettings } from './settings.ts'
 import { Settler } from './settler.ts'
-import { atMost, Grace, seeOut } from './shutdown.ts'
+import { atMost, Grace, longestGraceMs, seeOut } from './shutdown.ts'
 import type { Signal } from './signals.ts'
 import { WakeUpWatch } from './wake-up-watch.ts'
 
@@ -149,7 +149,7 @@ export class Worker {
     }
   }
 
-  /** Running attempts have at most this many ms from now to end; by default those whose kind says so have longer. */
+  /** Running attempts have at most this many ms from now to end; by default some kinds get longer. */
   hurry(graceMs: number, { isDefault = false } = {}): void {
     this.#grace.atMost(graceMs)
     if (!isDefault) this.#patience.atMost(graceMs)
@@ -157,22 +157,19 @@ export class Worker {
 
   async stop(): Promise<void> {
     const { events, holdings, clock } = this.#context
-    events.tell('worker.stopping', { workerId: this.id, running: holdings.size })
+    const [grace, patience, workerId] = [this.#grace, this.#patience, this.id]
+    const longestMs = longestGraceMs(grace, patience, holdings.all())
+    events.tell('worker.stopping', { workerId, running: holdings.size, graceMs: longestMs })
     this.#isLeasing = false
     const { fire, lease, reclaim, duties, hear } = this.#loops
     const nothingNew = Promise.all([fire, lease, reclaim, duties, hear].map((loop) => loop.stop()))
-    const graces = {
-      grace: this.#grace,
-      patience: this.#patience,
-      waiting: (running: number, graceMs: number) =>
-        events.tell('worker.waiting', { workerId: this.id, running, graceMs }),
-    }
-    const forced = await seeOut(this.#context, graces, nothingNew)
+    const waiting = (running: number, graceMs: number) => events.tell('worker.waiting', { workerId, running, graceMs })
+    const forced = await seeOut(this.#context, { grace, patience, waiting }, nothingNew)
     this.#unlisten()
     const rest = [nothingNew, this.#settler.stop(), ...Object.values(this.#loops).map((loop) => loop.stop())]
     const saidSo = Promise.all(rest).then(() => this.#sayStopped())
     await atMost(clock, goodbyeMsMax, saidSo)
-    events.tell('worker.stopped', { workerId: this.id, forced })
+    events.tell('worker.stopped', { workerId, forced })
     this.#hasStopped()
   }
 
@@ -260,7 +257,7 @@ export class Worker {
     if (what === 'cancels' || what === 'anything') cancel.wake()
     if (what === 'cancels') return
     this.#lessor.ask(queues ?? 'any')
-    // A guess may be wrong. With several workers all would guess at once, and each would lock the queue for it.
+    // The guess may be wrong. With several workers, all would guess at once and each would lock the queue.
     if (queues === undefined && this.#isAlone) this.#lessor.guess()
     lease.wake()
   }
@@ -313,11 +310,9 @@ export class Worker {
     const { holdings, clock, settings } = this.#context
     const holding = holdings.add(lease, trustedUntil, settings.leaseMs)
     const startedAt = clock.monotonic()
-    // The answer took long: the trust loop may sleep past the instant up to which the lease can be trusted.
+    // If the answer took long, the trust loop may sleep past the instant until which the lease is trusted.
     if (trustedUntil - startedAt < settings.renewMs) this.#loops.trust.wake()
     const end = this.#carryOut(holding, startedAt)
-    // It was leased for the default length: the length of its kind begins with the next renewal.
-    if (holding.leaseMs > settings.leaseMs && !holding.isOver) this.#loops.renew.wake()
     if (end instanceof Promise) end.then((later) => this.#ended(holding, later, startedAt))
     else this.#ended(holding, end, startedAt)
   }
@@ -353,7 +348,10 @@ export class Worker {
     tellStarted(this.#context, holding.lease)
     const asked = concludersFor(holding.lease, this.#concluders)
     const conclude = asked.length === 0 ? null : (end: AttemptEnd) => withLearned(this.#context, holding, asked, end)
-    return execute(this.#context, holding, conclude)
+    const end = execute(this.#context, holding, conclude)
+    // The run was leased for the default length; the length of its kind applies from the next renewal on.
+    if (holding.leaseMs > this.#context.settings.leaseMs && !holding.isOver) this.#loops.renew.wake()
+    return end
   }
 
   async #askThenExecute(holding: Holding): Promise<AttemptEnd> {
@@ -373,8 +371,8 @@ export class Worker {
   }
 
   /**
-   * These ends will free slots: where the store keeps the order, a lease sent now comes after them. A worker that is not alone
-   * does not do so, because the others would never find a free slot in a full queue.
+   * These ends will free slots, and where the store keeps the order, a lease sent now comes after them. Only a worker that is
+   * alone does this: otherwise the other workers would never find a free slot in a full queue.
    */
   #ending(queues: ReadonlySet<string>): void {
     if (!this.#isLeasing || !this.#isAlone || !this.#context.store.keepsOrder) return
@@ -392,7 +390,7 @@ export class Worker {
     try {
       await this.#context.store.beat([this.id], { stopped: true })
     } catch (error) {
-      // Other workers will notice its missing beats, only later.
+      // Otherwise other workers notice the missing heartbeats, only later.
       this.#context.events.tell('store.unavailable', { doing: 'stop', error: error as Error })
     }
   }

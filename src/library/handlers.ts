@@ -9,7 +9,10 @@ import { handlerExecutor } from '../targets/handler/handler-executor.ts'
 import type { Handler } from '../targets/handler/handler-run.ts'
 import { type HandlerTarget, handlerKind } from '../targets/handler/kind.ts'
 
-/** Has no value: it carries the type of a handler's payload to where a schedule or a run names the handler. */
+/**
+ * A type without a value: it carries the type of a handler's payload to the schedules and runs that name the
+ * handler.
+ */
 export declare const handledPayload: unique symbol
 
 /** The target of a registered handler. A schedule or a run with it accepts only its payload. */
@@ -28,7 +31,7 @@ export interface HandlerReference<Payload = unknown, Result = unknown> {
   wait(id: string, input?: WaitInput): Promise<Run<Result>>
 }
 
-/** The input of a run without target and payload. */
+/** The input of a run, without its target and payload. */
 export type HandlerInput = Omit<RunInput, 'target' | 'payload'>
 
 export interface HandlerRuns {

@@ -1,15 +1,14 @@
 import { type Clock, systemClock } from '../core/clock.ts'
 import { BelfryError } from '../core/error.ts'
+import { beatsMissedMax } from '../operations/worker/worker-alive.ts'
 import type { Store } from '../store/port.ts'
 import { listWorkers } from '../store/reads/list-workers.ts'
 import type { WorkerView } from '../store/views.ts'
 import { isProvenDead } from '../store/workers/process-identity.ts'
 
-const beatsMissedMax = 2
-
 /**
  * Refuses an injected clock beside workers with another one: each would take the other's leases for expired, or for valid for
- * ever. The clock of the others is unknown, so they count as live by either.
+ * ever. The clock of the other workers is unknown, so a worker counts as live if it is live by either clock.
  */
 export async function refuseBesideOthers(clock: Clock, store: Store, ownId: string | null): Promise<void> {
   const now = [systemClock.now(), clock.now()]

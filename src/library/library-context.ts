@@ -3,7 +3,7 @@ import { userInfo } from 'node:os'
 import type { Clock } from '../core/clock.ts'
 import { haltReason } from '../engine/engine.ts'
 import { kinds } from '../kinds.ts'
-import type { OperationContext } from '../operations/operation-context.ts'
+import type { OperationContext, Outgoing } from '../operations/operation-context.ts'
 import type { Waits } from '../operations/run/waits.ts'
 import type { Store } from '../store/port.ts'
 import {
@@ -18,7 +18,9 @@ import {
   runNotes,
   scheduleNotes,
   sections,
+  subjects,
 } from '../table.ts'
+import { secretResolver } from '../targets/secret.ts'
 import type { Opening } from './options.ts'
 
 interface Parts {
@@ -31,9 +33,11 @@ interface Parts {
   readonly folder: string
 }
 
+type OwnContext = OperationContext & { readonly outgoing: Outgoing }
+
 /** The context of the verbs in this process. */
-export function contextOf({ store, opening, clock, waits, door, folder }: Parts): OperationContext {
-  const { zone, defaultMaxConcurrent, halt } = opening
+export function contextOf({ store, opening, clock, waits, door, folder }: Parts): OwnContext {
+  const { zone, defaultMaxConcurrent, halt, network = {} } = opening
   const halted = () => haltReason(halt)
   const actor = { name: opening.name ?? userName(), door }
   const ofParts = {
@@ -48,9 +52,11 @@ export function contextOf({ store, opening, clock, waits, door, folder }: Parts)
     kinds,
     queues,
     sections,
+    subjects,
     operationOf,
   }
-  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, halted, ...ofParts, randomHex }
+  const outgoing = { network, secrets: secretResolver({ env: process.env, folder: opening.secretsFolder }) }
+  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, halted, outgoing, ...ofParts, randomHex }
 }
 
 function operationOf(noun: string, verb: string) {

@@ -15,13 +15,13 @@ type Heard = (event: never) => void
 export class Listeners {
   readonly #events: Events
   readonly #logger: Logger
-  /** The wrappers of each listener, per event, as often as it listens. */
+  /** The wrappers of each listener, per event: one for each registration. */
   readonly #heard = new Map<EventName, Map<Listener<never>, Heard[]>>()
 
   constructor(events: Events, logger: Logger) {
     this.#events = events
     this.#logger = logger
-    // Many parts of a program may each listen; that is no leak.
+    // Many parts of a program may each listen; that is not a leak.
     events.setMaxListeners(0)
   }
 
@@ -83,7 +83,7 @@ function problemsOf(name: unknown, listener: unknown): Problem[] {
   if (typeof name !== 'string' || !names.includes(name)) {
     const meant = typeof name === 'string' ? nearest(name, names) : undefined
     const expected = meant === undefined ? `one of ${names.join(', ')}` : `${meant}, if that was meant`
-    problems.push({ field: 'event', problem: `${isShown(name)}, which is no event`, expected })
+    problems.push({ field: 'event', problem: `${isShown(name)}, which is not an event`, expected })
   }
   if (typeof listener !== 'function') {
     const problem = listener === undefined ? 'is missing' : isShown(listener)

@@ -19,7 +19,7 @@ const after = ({ durationMs, reason, source }: RunEnded) => `after ${span(durati
 const by = (source: string) => (source === '' ? '' : ` (${source})`)
 const iso = (at: number) => new Date(at).toISOString()
 
-/** What does not start under a hold. */
+/** The work that a hold keeps from starting. */
 function held(on: string, reason: string): string {
   if (on === 'namespace') return reason === 'stopped' ? 'Everything is stopped' : 'Everything is held'
   return `Work on ${on} is held`
@@ -57,7 +57,7 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   'run.retrying': {
     level: 'warn',
     say: (event) =>
-      `${of(event)} ended ${after(event)}; the next attempt starts ${event.nextEligibleAt === undefined ? 'at once' : `at ${iso(event.nextEligibleAt)}`}.`,
+      `${of(event)} ended ${after(event)}; the next attempt ${event.nextEligibleAt === undefined ? 'may start at once' : `starts at ${iso(event.nextEligibleAt)}`}.`,
   },
   'run.lease-lost': {
     level: 'warn',
@@ -145,12 +145,13 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   'worker.resumed': { level: 'warn', say: ({ workerId }) => `Worker ${workerId} fires and leases again.` },
   'worker.stopping': {
     level: 'info',
-    say: ({ workerId, running }) => `Worker ${workerId} is stopping; ${running} still running may finish.`,
+    say: ({ workerId, running, graceMs }) =>
+      `Worker ${workerId} is stopping; ${running} still running may finish within ${formatDuration(graceMs)}.`,
   },
   'worker.waiting': {
     level: 'info',
     say: ({ workerId, running, graceMs }) =>
-      `Worker ${workerId} waits for ${running} still running, which may take ${formatDuration(graceMs)} to end.`,
+      `Worker ${workerId} waits for ${running} still running, for at most ${formatDuration(graceMs)}.`,
   },
   'worker.stopped': {
     level: 'info',
@@ -160,7 +161,7 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   'worker.pruned': {
     level: 'debug',
     say: ({ runs, ledger, other }) =>
-      `Retention removed ${runs} runs, ${ledger} rows of the ledger and ${other} others.`,
+      `Retention removed ${runs} runs, ${ledger} rows of the ledger and ${other} other rows.`,
   },
   'worker.failed': {
     level: 'error',
@@ -183,7 +184,7 @@ export function loggerOf(log: LogOption = {}): Logger {
   const serializers = { error: pino.stdSerializers.err }
   if (isLogger(log)) return log.child({}, { serializers })
   const options = { level: levelDefault, ...log, serializers: { ...serializers, ...log.serializers } }
-  // With a transport of its own it has a place to write to.
+  // Options with a transport name their own destination.
   return log.transport === undefined ? pino(options, pino.destination(standardError)) : pino(options)
 }
 
@@ -199,7 +200,7 @@ export function logEvents(events: Events, logger: Logger): void {
 function logEvent<Name extends EventName>(events: Events, logger: Logger, name: Name): void {
   const { level, say } = lines[name] as EventLine<EngineEvents[Name]>
   const write = (event: EngineEvents[Name]) => {
-    // There may be tens of thousands a second of disabled levels.
+    // There may be tens of thousands of events a second whose level is disabled.
     if (logger.isLevelEnabled(level)) logger[level]({ event: name, ...event } as object, say(event))
   }
   events.on(name, write as never)

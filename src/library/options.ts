@@ -90,7 +90,7 @@ export interface Opening extends Omit<z.output<typeof openInput>, 'store' | 'sec
   /** The zone of a cron that names none. */
   readonly zone: string
   readonly defaultMaxConcurrent: number
-  /** What keeps a worker of this process from starting anything. */
+  /** A stop that keeps a worker of this process from starting anything. */
   readonly halt: HaltOptions
 }
 
@@ -120,7 +120,7 @@ export function openingOf(options: unknown, environment: Environment): Opening {
   return opening
 }
 
-/** A bad store URL is refused when the store is opened; beside other problems it is reported with them. */
+/** A bad store URL is refused when the store is opened; if there are other problems too, all are reported together. */
 function givenOptions(options: unknown): z.output<typeof openInput> {
   const { value, problems } = read(openInput, options, 'the options of Belfry.open')
   const ofStore = value.store === undefined ? null : storeUrlProblem(value.store)
@@ -142,7 +142,7 @@ function disabledBy(given: string | undefined, problems: Problem[]): string | un
   return 'BELFRY_DISABLED=1'
 }
 
-/** Beside the store where it lies in a folder of Belfry, else in that folder of the working directory. */
+/** Beside the store if the store is in a `.belfry` folder, else in the `.belfry` folder of the working directory. */
 function stopFileOf(store = ''): string {
   const [, file] = /^sqlite:(.+)$/s.exec(store) ?? []
   return file !== undefined && basename(dirname(file)) === '.belfry' ? join(dirname(file), 'STOP') : stopFileDefault
@@ -163,7 +163,7 @@ function publicUrlOf(given: string | undefined, problems: Problem[]): string | u
   if (given === undefined || given === '') return undefined
   if (isWebAddress(given)) return given
   const expected = 'an http or https address without a query, such as https://belfry.example.org'
-  problems.push({ field: 'BELFRY_PUBLIC_URL', problem: 'is no such address', expected })
+  problems.push({ field: 'BELFRY_PUBLIC_URL', problem: 'is not such an address', expected })
   return undefined
 }
 

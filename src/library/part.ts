@@ -11,7 +11,7 @@ export interface Behind {
   readonly openPrivate: () => Promise<PrivateStore>
 }
 
-/** What a method has started; it is closed together with the library. */
+/** Something that a method has started; it is closed together with the library. */
 export interface Begun {
   close(): void | Promise<void>
 }

@@ -15,8 +15,8 @@ interface Around {
 }
 
 /**
- * Opens a store in memory that only this process knows, and that is gone with it. A worker without executors fires what is due in
- * it, under the same switches of the machine as every other.
+ * Opens a store in memory that only this process knows, and that ends with it. A worker without executors fires its due
+ * schedules; the stop file of the machine applies to this worker too.
  */
 export async function openPrivate({ clock, injected, halt }: Around): Promise<PrivateStore> {
   const store = await openStore('memory:', onlyGiven({ clock: injected }))

@@ -31,7 +31,7 @@ type PlacedCall<Op extends AnyOperation> = (
   ...args: [...Placed<Input<Op>, Op['takes']>, ...Last<Options<Op>>]
 ) => Answer<Op>
 
-/** Of a verb that takes several: the subject alone first, the others among the rest. */
+/** For a verb with several arguments: the subject first, the other arguments in the object. */
 type SubjectCall<Op extends AnyOperation> = Op['takes'] extends readonly [
   infer Subject extends string & keyof Input<Op>,
   string,
@@ -93,7 +93,10 @@ function placed(operation: AnyOperation, args: readonly unknown[]): [input: unkn
   return [Object.fromEntries([...leading, ...rest]), Object.fromEntries(besides)]
 }
 
-/** Whether an option belongs beside the input. A misspelt one goes where its right name belongs, so that the refusal can suggest it. */
+/**
+ * Whether an option belongs beside the input. A misspelt option goes where the correct name belongs, so that the refusal can suggest
+ * the correct name.
+ */
 function isLocal({ input, local }: AnyOperation, field: string, search: NameSearch): boolean {
   if (Object.hasOwn(input.shape, field)) return false
   if (Object.hasOwn(local.shape, field)) return true

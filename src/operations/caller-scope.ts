@@ -33,7 +33,7 @@ export function scopeOf(
 export interface BeyondScope {
   readonly has: Scope
   readonly needs: Scope
-  /** What needs it: the verb itself, a target that starts a program or sends a secret, or these fields. */
+  /** What needs the scope: the verb itself, a target that starts a program or sends a secret, or these fields. */
   readonly because: 'verb' | 'target' | readonly string[]
 }
 
@@ -148,7 +148,7 @@ export function targetsIn(schema: z.ZodObject, input: unknown): unknown[] {
   return [...targets.map((field) => given[field]), ...listed]
 }
 
-/** By what a target names, valid or not: an invalid one is refused later anyway. */
+/** Reads only what a target names, valid or not: an invalid target is refused later anyway. */
 function startsProgram(target: unknown, kinds: readonly TargetKind[]): boolean {
   if (typeof target !== 'object' || target === null) return false
   return kinds.some(({ name, startsPrograms }) => startsPrograms === true && name in target)

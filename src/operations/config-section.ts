@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AppliedEntry, KeptSection } from '../store/section.ts'
 import type { AddedField } from './fields/added-fields.ts'
-import { type FieldChange, fieldChange } from './fields/field-changes.ts'
+import { type FieldChange, fieldChange, fieldChanges } from './fields/field-changes.ts'
 import type { Problem } from './input/refuse-input.ts'
 import type { OperationContext } from './operation-context.ts'
 import { text } from './schema/output-schema.ts'
@@ -24,12 +24,30 @@ export interface EntryWritten {
   readonly changes: readonly FieldChange[]
 }
 
+/** An entry that was applied, before and after; `null` where there was or is none. */
+export interface ChangedEntry<Kept, Answer extends string = 'created' | 'updated' | 'unchanged' | 'deleted'> {
+  readonly name: string
+  readonly answer: Answer
+  readonly before: Kept | null
+  readonly after: Kept | null
+}
+
+/** The result of an entry, with the fields that an update changed. `fieldsOf` names them as the file does. */
+export function writtenBy<Kept extends object>(fieldsOf: (kept: Kept) => object = (kept) => kept) {
+  const said = (kept: Kept | null) => (kept === null ? {} : fieldsOf(kept))
+  return ({ name, answer, before, after }: ChangedEntry<Kept, string>): EntryWritten => {
+    return { name, answer, changes: answer === 'updated' ? fieldChanges(said(before), said(after)) : [] }
+  }
+}
+
 /** A section of a config file: entries by name, managed by the file's source. */
 export interface ConfigSection<Entry extends { readonly name: string }, Applied extends AppliedEntry>
   extends KeptSection<Entry, Applied> {
   /** The section's description, for the documents. */
   readonly says: string
   readonly names: z.ZodType
+  /** Whether the section is one entry, with the name of the section, and no record of entries by name. */
+  readonly isWhole?: true
   /** Whether it is applied before all others, because queues may name its entries. */
   readonly isFirst?: true
   /** Reads the entries, once for a file. Problems are pushed with the field in the entry. */
@@ -39,12 +57,14 @@ export interface ConfigSection<Entry extends { readonly name: string }, Applied 
   ): Promise<(name: string, given: unknown, problems: Problem[]) => Entry>
   /** Paths in the entries, relative to the file's folder, that do not exist. */
   absent?(given: unknown, context: OperationContext): Problem[]
-  /** The entries resolved against the file's folder, so that the same text in another folder counts as a change. */
+  /** The entries resolved against the file's folder, so that the same text in another folder counts as changed. */
   placed?(entries: readonly Entry[]): Readonly<Record<string, unknown>>
   /** The targets of its entries, where they are not in a field `target`. */
   targets?(given: unknown): readonly unknown[]
-  /** Commands that the section starts besides its targets, which are found at any depth. */
+  /** Commands that the section starts besides its targets. Targets need not be listed: they are found at any depth. */
   starts?(given: unknown, where: string): Start[]
+  /** What is done outside of the store once the entries are committed; a rehearsal leaves it out. */
+  committed?(applied: readonly Applied[]): void
   written(applied: Applied, context: OperationContext): EntryWritten
   notes?(applied: readonly Applied[]): string[]
 }

@@ -20,13 +20,16 @@ export interface Piece {
 export interface DoorFacts<Answer> {
   /** Whether a second call with the same input changes nothing more. */
   readonly idempotent?: true
-  /** The HTTP method with which this verb is the resource itself: `GET /api/schedules/{name}`, and POST creates one. Without it the verb is the last segment: `POST /api/schedules/{name}/pause`. */
+  /**
+   * The HTTP method, for a verb that has the path of the resource itself: `GET /api/schedules/{name}`, and POST creates a schedule. Without
+   * it the verb is the last segment: `POST /api/schedules/{name}/pause`.
+   */
   readonly method?: Method
-  /** Adds HTTP routes for the verb, where it has none of its own. */
+  /** For a verb without an HTTP route of its own: makes the call out of calls of other verbs. */
   compose?(ask: Ask, input: unknown, signal?: AbortSignal): Promise<NoInfer<Answer>>
   /** The description for models, when it is in the default tool set. */
   readonly defaultTool?: string
-  /** As a tool for models: its name, where that is not noun and verb, and the sets that it is in besides that of its noun. */
+  /** The verb as a tool for models: its name, where that is not noun and verb, and its tool sets besides that of its noun. */
   readonly tool?: { readonly name?: string; readonly sets?: readonly string[] }
   /** Fields that a model may give only with the scope admin. */
   readonly adminFields?: readonly string[]
@@ -42,13 +45,16 @@ export interface DoorFacts<Answer> {
   readonly asksFirst?: true
   /** Whether it waits for work, so that a missing worker is reported first. */
   readonly waits?: true
-  /** Whether its answer shows whether a worker is alive. */
+  /** Whether its answer already says whether a worker is alive. */
   readonly namesWorkers?: true
   /** How its answer is printed for a person; JSON without it. */
   readonly show?: Show<unknown>
   /** Whether the command exits with 0 after this answer, else with 1. */
   isOk?(answer: NoInfer<Answer>): boolean
-  /** Matches a command without its last word: `explain r-11` means `explain run r-11`. */
+  /**
+   * Recognises an argument for which the last word of the command may be left out: `explain r-11`
+   * means `explain run r-11`.
+   */
   readonly meantBy?: RegExp
   /** Streams output as it comes, and answers with a sentence about its end. */
   follow?(ask: Ask, input: Given, clock: Clock): AsyncGenerator<Piece, string>

@@ -17,7 +17,7 @@ export const errorCodes: { readonly [Code in ErrorCode]: CodeEntry } = {
     status: 400,
     says: 'The input is refused whole; details.problems lists every problem.',
   },
-  'not-found': { exit: 3, status: 404, says: 'Not found: it does not exist, or not any more.' },
+  'not-found': { exit: 3, status: 404, says: 'Not found: the entry never existed, or was removed.' },
   conflict: { exit: 4, status: 409, says: 'It conflicts with the current state; read that, and decide again.' },
   unavailable: {
     exit: 5,
@@ -32,13 +32,26 @@ export const errorCodes: { readonly [Code in ErrorCode]: CodeEntry } = {
   'not-allowed': { exit: 6, status: 403, says: 'The caller may not do this.' },
   unauthenticated: { exit: 6, status: 401, says: 'There is no valid token.' },
   'too-many': { exit: 5, status: 429, says: 'Too many requests; try again later.' },
-  quota: { exit: 5, status: 429, says: 'The namespace has all that its quota allows; try again after its reset.' },
+  'too-many-changes': {
+    exit: 5,
+    status: 429,
+    says: 'Planners and agents have changed the schedule too often within an hour; try again when details.liftsAt has come.',
+  },
+  quota: { exit: 5, status: 429, says: 'The namespace has used up its quota; try again after the reset.' },
 }
 
 /** Errors of every verb: the store may be away, and the result of a write may be unknown. */
 export const errorsOfAll = ['unavailable', 'commit-unknown', 'failure'] as const satisfies readonly ErrorCode[]
 
-/** Errors of doors before any verb is called, and of verbs that know the caller: ranks and bounds. */
-export const errorsOfDoors = ['not-allowed', 'unauthenticated', 'too-many'] as const satisfies readonly ErrorCode[]
+/**
+ * Errors of doors before any verb is called, and errors of verbs that depend on the caller, such as
+ * ranks and bounds.
+ */
+export const errorsOfDoors = [
+  'not-allowed',
+  'unauthenticated',
+  'too-many',
+  'too-many-changes',
+] as const satisfies readonly ErrorCode[]
 
 export type VerbErrorCode = Exclude<ErrorCode, (typeof errorsOfAll)[number] | (typeof errorsOfDoors)[number]>

@@ -3,11 +3,14 @@ import { isShown, type Problem } from './input/refuse-input.ts'
 
 /** Something that a process can leave out. */
 interface FeatureEntry {
-  /** The parts that it is made of, where it is not one of its name. */
+  /** The parts of the feature, where it is not a single part of the same name. */
   readonly rooms?: readonly string[]
   /** Its nouns, as the library has them. */
   readonly nouns?: readonly string[]
-  /** Other words of its commands, routes, tools and flags. By all of them a request for it is recognised while it is left out. */
+  /**
+   * Other words of its commands, routes, tools and flags. All of these words let Belfry recognise a request for the feature while
+   * it is left out.
+   */
   readonly words?: readonly string[]
   /** The numbers of its migrations: a store that has them is not newer than a process without them. */
   readonly versions?: readonly number[]
@@ -39,7 +42,7 @@ const known = {
   routines: { nouns: ['routines'], words: ['routine', 'hooks'], versions: [8, 15] },
   imports: { words: ['import'] },
   backfill: { words: ['backfill'] },
-  corpus: { nouns: ['corpora'], words: ['corpus', 'meta'], versions: [42] },
+  corpus: { nouns: ['corpora'], words: ['corpus', 'meta'], versions: [42, 47, 49, 52, 53, 63] },
   command: { words: ['command'] },
   http: { words: ['http'] },
   planner: {
@@ -54,7 +57,7 @@ export type Feature = keyof typeof known
 /** The parts and kinds of targets that a process can leave out. A test compares them with what the parts bring. */
 export const features: Readonly<Record<Feature, FeatureEntry>> = known
 
-/** What stays, and why. */
+/** The features that cannot be left out, and why. */
 const kept: Readonly<Record<string, string>> = {
   holds: 'it keeps work from starting',
   admission: 'it keeps work from starting',
@@ -88,6 +91,9 @@ function problemOf(word: unknown, field: string): Problem[] {
   }
   const near = isFeature(name) ? name : nearest(name, names)
   const all = names.map((each) => `-${each}`).join(', ')
-  const expected = near === undefined ? `some of ${all}` : `-${near}, which leaves it out; without it, it is on`
+  const expected =
+    near === undefined
+      ? `some of ${all}`
+      : `-${near}, which leaves the feature out; a feature that is not named stays on`
   return [{ field, problem: isShown(word), expected }]
 }

@@ -7,7 +7,7 @@ import { nearest } from './input/nearest-name.ts'
 import { quoted } from './input/refuse-input.ts'
 import type { OperationContext } from './operation-context.ts'
 
-/** How many names are searched for the one that was meant. */
+/** How many existing names are compared with an unknown name. */
 export const namesMax = 1_000
 
 /** The schedule with this name, or the deleted one with this id; refuses an unknown one. */

@@ -24,7 +24,10 @@ export interface MoreVerbs {
   readonly groups?: Readonly<Record<string, string>>
 }
 
-/** A method of a noun, made of its verbs: the library and the client have it, where a verb alone is not handy. */
+/**
+ * A method of a noun that combines its verbs. The library and the client have it where a single verb is
+ * inconvenient.
+ */
 export interface ComposedMethod {
   readonly says: string
   // biome-ignore lint/suspicious/noExplicitAny: what a method makes of its verbs is its own matter.

@@ -9,6 +9,7 @@ import { type Reading, read } from './input/read-input.ts'
 import { type Problem, refuse } from './input/refuse-input.ts'
 import type { OperationContext } from './operation-context.ts'
 import { boundCall, refuseAgent } from './refuse-agent.ts'
+import type { Shown } from './schema/output-schema.ts'
 import type { Show } from './show.ts'
 import { kindsInStore } from './target/kinds-in-store.ts'
 
@@ -28,7 +29,7 @@ export interface Doors {
 
 export const everyDoor: Doors = { library: true, cli: true, http: true, mcp: true }
 
-/** What doors know of a verb. */
+/** A verb as doors know it. */
 interface Entry<
   OfNoun extends Noun,
   Verb extends string,
@@ -46,7 +47,7 @@ interface Entry<
   readonly effect: Effect
   /** The least scope of the caller; `scopeOf` says what a particular input needs. */
   readonly scope: Scope
-  /** Whether an agent may not call it, whatever its scope; the refusal is audited. MCP does not offer it. */
+  /** Whether an agent may not call it, whatever its scope; the refusal is audited, and MCP does not offer the verb. */
   readonly persons?: true
   /** Whether an agent may call it with the token of its run; the verb keeps it within the bounds of the run. Default: it may not. */
   readonly inRun?: true
@@ -58,7 +59,7 @@ interface Entry<
   readonly input: Input
   /** The fields that are positional arguments, in order, at doors that have them. */
   readonly takes: Takes
-  /** What only a caller in this process can give, beside the input: a transaction, a signal. */
+  /** Options that only a caller in this process can give, beside the input: a transaction, a signal. */
   readonly local: Local
   /** The answer. Instants in it are epoch ms. */
   readonly output: z.ZodType<Answer>
@@ -93,7 +94,7 @@ export type AnyOperation = Operation<Noun, string, z.ZodObject, readonly string[
 
 /** A verb whose schemas state every rule for its input. */
 interface Runs<Input extends z.ZodObject, Local extends z.ZodObject, Answer> {
-  run(context: OperationContext, input: z.output<Input>, local: z.output<Local>): Promise<Answer>
+  run(context: OperationContext, input: z.output<Input>, local: z.output<Local>): Promise<Shown<Answer>>
 }
 
 /**
@@ -101,7 +102,11 @@ interface Runs<Input extends z.ZodObject, Local extends z.ZodObject, Answer> {
  * and refuses both kinds together, so that the caller sees all problems at once.
  */
 interface Judges<Input extends z.ZodObject, Local extends z.ZodObject, Answer> {
-  judge(context: OperationContext, reading: Reading<z.output<Input>>, local: Partial<z.output<Local>>): Promise<Answer>
+  judge(
+    context: OperationContext,
+    reading: Reading<z.output<Input>>,
+    local: Partial<z.output<Local>>,
+  ): Promise<Shown<Answer>>
 }
 
 const noLocal = z.strictObject({})
@@ -117,7 +122,7 @@ export function operation<
 >(
   entry: Omit<Entry<OfNoun, Verb, Input, Takes, Local, Answer>, 'local' | 'show'> & {
     readonly local?: Local
-    readonly show?: Show<NoInfer<Answer>>
+    readonly show?: Show<Shown<NoInfer<Answer>>>
   } & (Runs<Input, Local, NoInfer<Answer>> | Judges<Input, Local, NoInfer<Answer>>),
 ): Operation<OfNoun, Verb, Input, Takes, Local, Answer> {
   const { local = noLocal as unknown as Local } = entry
@@ -138,13 +143,13 @@ export function operation<
     const problems: Problem[] = [...reading.problems, ...beside.problems]
     const around = entry.adminForCommands === true ? await withKinds(context, targetsIn(schema, input)) : context
     const noted = audited(around, entry, reading.given)
-    if ('judge' in entry) return entry.judge(noted, { ...reading, problems }, beside.value)
+    if ('judge' in entry) return (await entry.judge(noted, { ...reading, problems }, beside.value)) as Answer
     refuse(subjectOf(entry.request), problems)
-    return entry.run(noted, reading.value as z.output<Input>, beside.value as z.output<Local>)
+    return (await entry.run(noted, reading.value as z.output<Input>, beside.value as z.output<Local>)) as Answer
   }
 }
 
-/** Nearly every call has no target of a kind that depends on the store, and nothing to wait for. */
+/** Nearly every call has no target whose kind depends on the store, and so nothing to wait for. */
 function withKinds(
   context: OperationContext,
   targets: readonly unknown[],

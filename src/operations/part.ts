@@ -6,20 +6,21 @@ import type { Candidate } from './explain/candidates.ts'
 import type { AddedFields } from './fields/added-fields.ts'
 import type { MoreVerbs, NounEntry } from './noun.ts'
 import type { OperationContext } from './operation-context.ts'
+import type { SubjectNames } from './present-subject.ts'
 import type { HealthCheck } from './store/health-check.ts'
 import type { KnowsToken } from './token/token-caller.ts'
 
 /** The texts for a run source. */
 export interface RunOrigin {
-  /** Why such a run exists. */
+  /** Why a run from this source exists. */
   readonly sentence: (run: Pick<RunView, 'scheduleId' | 'payload'>) => string
   /** How it was requested, for its timeline: `by hand`. */
   readonly asked: string
-  /** What such a run is about, beyond its target. */
+  /** The subject of a run from this source, beyond its target. */
   readonly about?: (run: { readonly payload?: unknown }) => string
 }
 
-/** What a part knows of the attempts of a run, by fence: values of its fields of an attempt. */
+/** The values of a part's fields for the attempts of a run, by fence. */
 export type AttemptFacts = (context: OperationContext, runId: string) => Promise<ReadonlyMap<number, object>>
 
 /** Work that a schedule will make. */
@@ -30,7 +31,7 @@ export interface PlannedWork {
   readonly options: Readonly<Record<string, unknown>>
 }
 
-/** A schedule that is explained, for the parts that know something of it. */
+/** A schedule that is being explained, as parts receive it. */
 export interface ScheduleInQuestion {
   readonly schedule: ScheduleView
   readonly now: number
@@ -38,7 +39,10 @@ export interface ScheduleInQuestion {
   readonly candidates: readonly Candidate[]
 }
 
-/** What a part knows of a schedule: lines under a title. Instants in them are ISO texts, which a terminal shows in the reader's zone. */
+/**
+ * What a part adds to the explanation of a schedule: lines under a title. Instants in them are ISO texts, which a terminal shows in the
+ * reader's zone.
+ */
 export interface ExplainedPart {
   readonly title: string
   readonly lines: readonly string[]
@@ -50,7 +54,7 @@ export interface OperationPart {
   readonly nouns?: Readonly<Record<string, NounEntry | MoreVerbs>>
   /** Fields for schedules, queue policies and runs. */
   readonly fields?: AddedFields
-  /** The values of its fields of an attempt. */
+  /** Reads the values of its fields for attempts. */
   readonly attemptFacts?: AttemptFacts
   /** Sections of a config file. */
   readonly config?: readonly AnySection[]
@@ -58,13 +62,15 @@ export interface OperationPart {
   readonly checks?: readonly HealthCheck[]
   /** The reasons of its holds, by code. */
   readonly holdReasons?: Readonly<Record<string, HoldReason>>
-  /** What it knows of a run, in sentences for its explanation. */
+  /** Returns sentences for the explanation of a run. */
   readonly explainsRun?: (context: OperationContext, run: RunView) => Promise<readonly string[]>
-  /** What it knows of a schedule, for its explanation; nothing where it has no lines. */
+  /** Returns lines for the explanation of a schedule, or nothing. */
   readonly explainsSchedule?: (context: OperationContext, question: ScheduleInQuestion) => Promise<ExplainedPart>
-  /** The names of the budgets that count such work. */
+  /** Returns the names of the budgets that count such work. */
   readonly budgetsOf?: (context: OperationContext, work: PlannedWork) => Promise<readonly string[]>
-  /** Knows the callers of tokens that the part makes itself. */
+  /** The names that it keeps, by the scope of a hold or budget that may be on them. */
+  readonly subjects?: Readonly<Record<string, SubjectNames>>
+  /** Finds the callers of tokens that the part issues itself. */
   readonly knowsToken?: KnowsToken
   /** The sources of its runs. */
   readonly origins?: Readonly<Record<string, RunOrigin>>

@@ -35,7 +35,10 @@ export async function recordRefusal(
 
 type BoundEntry = CalledOperation & Pick<AnyOperation, 'inRun'>
 
-/** Carries out a call of an agent that is bound to its run. It may call few verbs, and every refusal is recorded: an agent that is refused often is worth a look. */
+/**
+ * Carries out a call of an agent that is bound to its run. Such an agent may call few verbs, and every refusal is recorded, so that people
+ * notice an agent that is refused often.
+ */
 export async function boundCall<Answer>(
   context: OperationContext,
   { entry, input }: { readonly entry: BoundEntry; readonly input: unknown },

@@ -2,7 +2,10 @@ import { BelfryError } from '../core/error.ts'
 import { systemSchedule } from '../core/system-schedule.ts'
 import { quoted } from './input/refuse-input.ts'
 
-/** Refuses to change or delete a schedule that Belfry itself writes: the next write of what it serves would undo it. */
+/**
+ * Refuses to change or delete a schedule that Belfry itself writes: Belfry would undo the change at its next write of
+ * the schedule.
+ */
 export function refuseSystem(name: string, how: 'change' | 'remove'): void {
   const found = systemSchedule(name)
   if (found === null) return

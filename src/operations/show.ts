@@ -8,7 +8,7 @@ export type Paint = Readonly<Record<'bold' | 'dim' | 'red' | 'green' | 'yellow' 
 
 /** The formatting functions and facts that an answer is printed with. */
 export interface Sheet {
-  /** The store's clock. */
+  /** The time of the store's clock. */
   readonly now: number
   /** The time zone in which instants are shown. */
   readonly zone: string
@@ -108,7 +108,7 @@ export function indented(text: string, by = 2): string {
 /** Printed after what a dry run would have done. */
 export const rehearsed = '(dry run: nothing was written)'
 
-/** `deleted queue a`, or what a dry run would have deleted. */
+/** `deleted queue a`, or the same for a dry run: `would delete queue a`. */
 export function deleted(what: string, { isRehearsal }: Sheet): string {
   return isRehearsal ? `would delete ${what} ${rehearsed}` : `deleted ${what}`
 }

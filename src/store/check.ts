@@ -23,7 +23,7 @@ export function checkText(value: unknown, where: string, lengthMax: number): str
 
 /**
  * Whether a text can be a name or key at all. A search for any other text finds nothing: PostgreSQL rejects the parameter, and
- * half a surrogate pair would match another character.
+ * a lone surrogate would match another character.
  */
 export function canBeName(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0') && value.isWellFormed()
@@ -122,7 +122,7 @@ export function checkAll<Checks extends Readonly<Record<string, () => unknown>>>
 }
 
 /**
- * Text from a program, for people to read. NUL becomes a visible mark because neither database stores it; half surrogates become
+ * Text from a program, for people to read. NUL becomes a visible mark because neither database stores it; lone surrogates become
  * the replacement character, as both databases would make them.
  */
 export function keepableText(text: string): string {

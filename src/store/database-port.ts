@@ -19,7 +19,7 @@ export interface Database {
   within<Result>(transaction: unknown, verb: () => Step<Result>): Promise<Result>
   /** A number that changes whenever another process may have written; `null` if unknown. */
   changeMark(): number | null
-  /** Calls `heard` when another process may have written. Call the returned function to stop. */
+  /** Calls `heard` when another process may have written. Call the returned function to stop listening. */
   listen(heard: (what: NewsKind | 'anything') => void): () => void
   /** Whether notifications from other processes are known to arrive. */
   hears(): boolean

@@ -35,7 +35,8 @@ export type Happened =
       readonly source: RunSource
     }
   | {
-      readonly kind: 'changed'
+      /** `changed`, or the event of a part that is recorded as a change. */
+      readonly kind: 'changed' | `${string}.made`
       readonly actor: string
       readonly door: string
       readonly caller: CallerKind

@@ -8,7 +8,7 @@ export interface StoreCondition {
 export interface DatabaseCondition {
   readonly kind: 'SQLite' | 'PostgreSQL'
   readonly version: string
-  /** Its file; `null` where this process can inspect none. */
+  /** The file of the store; `null` where this process can inspect none. */
   readonly file: FileCondition | null
   /** The store disappears with this process. */
   readonly isEphemeral: boolean

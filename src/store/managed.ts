@@ -23,8 +23,8 @@ interface Managed {
 }
 
 /**
- * What a config file manages is changed in that file. Any other change would be undone when the file is applied next, or would
- * make the file wrong; and two files would undo each other.
+ * Entries that a config file manages are changed in that file only. The next application of the file would undo any other
+ * change, or the change would make the file wrong; and two files would undo each other.
  */
 export function refuseManaged({ noun, name, managedBy }: Managed, source?: string): void {
   if (managedBy === null || managedBy === source) return

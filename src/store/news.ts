@@ -4,7 +4,7 @@ export type NewsKind = (typeof newsKinds)[number]
 
 export interface Wake {
   readonly from: 'here' | 'elsewhere'
-  /** `anything` where the change of another process is unknown. */
+  /** `anything`: it is unknown what another process changed. */
   readonly what: NewsKind | 'anything'
   /** The affected queues, where they are known. */
   readonly queues?: readonly string[]

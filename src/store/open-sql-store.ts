@@ -3,6 +3,7 @@ import { BelfryError } from '../core/error.ts'
 import { shownStoreUrl } from '../core/store-url.ts'
 import { checkAll, checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { Database, DatabaseOptions } from './database-port.ts'
+import { stopAsEverywhere } from './holds/stops-everywhere.ts'
 import { migrationsOf, newestKnown } from './migrations/kernel-migrations.ts'
 import { hasTables, migrate } from './migrations/migrate.ts'
 import type { StorePart } from './part.ts'
@@ -22,7 +23,7 @@ export interface OpenOptions {
   readonly connectionsMax?: number
   /** The ceiling of the queue `default` when it is created. */
   readonly defaultMaxConcurrent?: number
-  /** Refuses a missing store or namespace and does not create it: a read leaves nothing behind. */
+  /** Refuses a missing store or namespace and does not create it: a read must not create a store. */
   readonly mustExist?: boolean
 }
 
@@ -74,7 +75,7 @@ async function openDatabase(url: string, options: DatabaseOptions): Promise<Data
     return openPostgres(url, options)
   }
   const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
-  // Two slashes would begin a host name; they are not meant as the root folder.
+  // Two slashes would begin a host name; the user does not mean the root folder.
   if (path !== undefined && !/^\/\/[^/]/.test(path)) return openSqliteFile(path, options.clock)
   throw new BelfryError('invalid', `${JSON.stringify(shownStoreUrl(url))} does not name a store.`, {
     hint: 'Write sqlite:./.belfry/belfry.db, memory:, or postgres://user:password@host:5432/database.',
@@ -93,7 +94,9 @@ function* ensureNamespace(name: string): Step<number> {
   const [id = 0] = yield* freshIds(1)
   yield* one(insertNamespace, id, name, yield* clockNow())
   // Another process may have created it first; its row counts.
-  return (yield* one<{ id: number }>(findNamespace, name))?.id as number
+  const made = (yield* one<{ id: number }>(findNamespace, name))?.id as number
+  if (made === id) yield* stopAsEverywhere(id)
+  return made
 }
 
 async function refuseAbsent(database: Database): Promise<void> {

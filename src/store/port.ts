@@ -1,3 +1,4 @@
+import type { AgentState } from '../core/agent/agent-state.ts'
 import type { Capabilities } from '../core/queue/plan-leases.ts'
 import type { Policy, Retention } from '../core/queue/policy.ts'
 import type { RateLimited } from '../core/run/expect.ts'
@@ -30,12 +31,12 @@ export type {
 } from './schedules/schedule-steps.ts'
 
 export interface BeatOptions {
-  /** They stopped as they should. */
+  /** Workers that stopped properly. */
   readonly stopped?: boolean
-  /** Their processes are gone without stopping properly; they count as stopped. */
+  /** Workers whose processes are gone without stopping properly; they count as stopped. */
   readonly died?: boolean
   readonly can?: Capabilities
-  /** Why they start nothing; absent: they do. */
+  /** Why these workers start nothing; absent: they start work. */
   readonly halted?: string | null
 }
 
@@ -91,7 +92,7 @@ export interface Store {
   audited(entry: AuditEntry): Store
   /** The same store; steps that can be rehearsed return their answer and write nothing, others are refused. */
   rehearsal(): Store
-  /** Whether it is such a rehearsal: a verb that changes files as well leaves them alone. */
+  /** Whether this store is a rehearsal: a verb that also changes files then leaves them alone. */
   readonly isRehearsal?: true
   condition(): Promise<StoreCondition>
   /** Checks the whole database off the event loop. Returns what is damaged, or `null`. */
@@ -103,9 +104,9 @@ export interface NextInstants {
   readonly now: number
   readonly scheduleAt: number | null
   readonly leaseExpiresAt: number | null
-  /** When a hold begins or ends. */
+  /** When the next hold begins or ends. */
   readonly holdAt: number | null
-  /** Is another text when a hold was put, or is gone. */
+  /** A text that changes when a hold is put or ends. */
   readonly holdsMark: string
 }
 
@@ -149,7 +150,7 @@ export type Enqueued =
 export interface LeaseRequest {
   readonly queue: string
   readonly workerId: string
-  /** 128 random bits, new for each call. */
+  /** 128 random bits, different for each call. */
   readonly claimId: string
   readonly can: Capabilities
   readonly limit: number
@@ -160,6 +161,8 @@ export interface LeaseRequest {
 /** A lease, and its new length from now. */
 export interface RenewedLease extends LeaseName {
   readonly leaseMs?: number
+  /** What the attempt is doing now; absent: what it was doing. */
+  readonly state?: AgentState | undefined
 }
 
 export interface LeaseAnswer {
@@ -179,17 +182,20 @@ export interface LeaseAnswer {
   })[]
   readonly inFlight: number
   readonly available: number
-  /** With these leases the queue is at its ceiling: no worker gets another before one of its runs ends. */
+  /**
+   * With these leases the queue is at its ceiling: no worker gets another lease before one of the queue's
+   * runs ends.
+   */
   readonly full: boolean
   /** The queue's rate limit is used up: no worker gets another lease for this long. */
   readonly restMs?: number
   /** More runs may be leasable now: call again without waiting. */
   readonly more: boolean
-  /** The end of one of its runs may free a slot of its key, though the queue was not full. */
+  /** The end of one of the queue's runs may free a slot of a key, although the queue was not full. */
   readonly keyed: boolean
   /** Why no run can be leased, whatever is waiting. */
   readonly stopped?: 'held-by' | 'no-queue' | 'policy-unreadable'
-  /** The hold that stops it. */
+  /** The hold that stops the queue. */
   readonly hold?: string
 }
 
@@ -215,9 +221,9 @@ export interface Lease extends LeaseName {
   readonly payload: unknown
   readonly options: Readonly<Record<string, unknown>>
   readonly repeatable: boolean
-  /** Every run of its namespace reserves a slot before it starts. */
+  /** Whether every run of the namespace reserves a slot before it starts. */
   readonly isReserving?: true
-  /** Its namespace has budgets. */
+  /** Whether the namespace has budgets. */
   readonly isBudgeted?: true
 }
 
@@ -245,9 +251,9 @@ export type Renewal =
 export interface AttemptEnd extends LeaseName {
   readonly outcome: Outcome
   readonly result?: unknown
-  /** How long its result may be, where that is more than of others. */
+  /** The length limit of its result, where that is larger than usual. */
   readonly resultBytesMax?: number | undefined
-  /** What parts learned after the target succeeded, by the name of the part, for their end hooks. */
+  /** Facts that parts read from the answer after the target succeeded, by the name of the part, for their end hooks. */
   readonly learned?: Readonly<Record<string, unknown>>
   /** The lease's schedule, if it has one; it must be locked before the run. */
   readonly scheduleId?: string | null
@@ -256,9 +262,9 @@ export interface AttemptEnd extends LeaseName {
   readonly utilisation?: readonly Utilisation[] | undefined
   /** The provider's limit refused the attempt. */
   readonly rateLimited?: RateLimited | undefined
-  /** A part holds something for this attempt, so that its end hooks must see a plain end too. */
+  /** A part has reserved something for this attempt, so its end hooks must see a plain end too. */
   readonly isWatched?: boolean | undefined
-  /** What the attempt does as its last act, in the step that ends it. */
+  /** The last effect of the attempt, in the step that ends it. */
   readonly effect?: LastEffect | undefined
 }
 
@@ -297,7 +303,7 @@ export interface Reclaimed extends LeaseName {
 
 export type CancelAnswer = 'cancelled' | 'cancel-requested' | 'already-requested' | 'already-ended' | 'not-found'
 
-/** How work that must not be repeated was already done; `late-cancel` is a success after a cancel request. */
+/** How the work, which must not be repeated, was already done; `late-cancel` is a success after a cancel request. */
 export type DoneWork = 'completed' | 'late-cancel'
 
 export type RetryAnswer =
@@ -335,7 +341,7 @@ export interface NewWorker {
   readonly can: Capabilities
   readonly slots?: number
   readonly beatMs: number
-  /** Why it starts nothing. */
+  /** Why the worker starts nothing. */
   readonly halted?: string | null
   /** Proves a local worker dead: pid and its start time, in one boot and one pid namespace. */
   readonly process?: {

@@ -4,7 +4,7 @@ import type { EnqueueOptions, NewRun, Store } from './port.ts'
 import { enqueue } from './runs/enqueue.ts'
 import type { StoreContext } from './store-context.ts'
 
-/** A worker's verbs are half of something that happens outside the store, so they cannot be rehearsed. */
+/** Some verbs of workers belong to effects outside the store, so they cannot be rehearsed. */
 const ofWorkers = ['lease', 'renew', 'settle', 'reclaim', 'appendOutput', 'fireDue', 'beat', 'prune'] as const
 
 /**

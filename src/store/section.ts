@@ -21,7 +21,7 @@ export interface AppliedEntry {
 export interface KeptSection<Entry extends { readonly name: string }, Applied extends AppliedEntry> {
   /** The field of the file, such as `schedules`. */
   readonly name: string
-  /** Whose rows are locked by their names before anything is written. */
+  /** The kind of rows that are locked by name before anything is written. */
   readonly locks?: 'queues' | 'schedules'
   /** Whether an entry that the file no longer names is deleted; default: it is only left unmanaged. */
   readonly deletes?: true
@@ -30,6 +30,6 @@ export interface KeptSection<Entry extends { readonly name: string }, Applied ex
   apply(applying: Applying, entry: Entry): Step<Applied>
   /** Deletes or unmanages an entry that the file no longer names; `null` where it is gone already. */
   leave(applying: Applying, name: string): Step<Applied | null>
-  /** Stores what must be known before an entry exists. */
+  /** Stores data that must exist before the entry does. */
   remember?(applying: Applying, entries: readonly Entry[]): Step<void>
 }

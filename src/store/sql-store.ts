@@ -98,9 +98,11 @@ export class SqlStore implements Store {
         return isTaken(tried) ? aboutLease(tried.leased) : { queues: queuesOf(runs, tried.answers ?? []) }
       })
     } catch (error) {
-      // It may have failed before it began; a lease that joined it from here on would never be answered.
+      // The enqueue may have failed before it began; a lease that joined it after that would never be
+      // answered.
       lone.begin()
-      // Either it is unknown what was written, or nothing can be. Else one of the two failed, and each is repeated alone.
+      // In these cases it is unknown what was written, or nothing can be written. Otherwise one of the two failed, and
+      // each is repeated alone.
       const concernsBoth = !lone.isJoined || this.#concernsAll(error)
       lone.answer(concernsBoth ? () => Promise.reject(error) : alone)
       if (concernsBoth) throw error
@@ -131,7 +133,7 @@ export class SqlStore implements Store {
     return ends.map((end) => answers.get(end) as Settled)
   }
 
-  /** Ends that cannot be settled plainly, or that fail, are left to the full way. */
+  /** Ends that cannot be settled plainly, or that fail, are left to the general step. */
   async #settlePlain(ends: readonly AttemptEnd[]): Promise<Map<AttemptEnd, Settled>> {
     if (ends.length === 0) return new Map()
     try {
@@ -249,7 +251,7 @@ export class SqlStore implements Store {
     return isPassing(error) || this.#isClosed
   }
 
-  /** One row that cannot be written must not stop the others, so a failed batch is halved. */
+  /** A failed batch is halved, so that one row that cannot be written does not stop the others. */
   async #settleOrHalve(ends: readonly AttemptEnd[], answers: Map<AttemptEnd, Settled>): Promise<void> {
     try {
       const settled = await this.do(settle, ends)
@@ -269,12 +271,15 @@ export class SqlStore implements Store {
   }
 }
 
-/** Some of it has been committed, so it must not be reported as if nothing had happened. */
+/** Part of the batch was committed, so the error must not read as if nothing had happened. */
 function partlyWritten(cause: BelfryError): BelfryError {
   return new BelfryError('commit-unknown', `A part of it was written before this error: ${cause.message}`, { cause })
 }
 
-/** A lease takes new runs in line itself; only the ends of runs that it did not lease may let others go. */
+/**
+ * New runs in line need no wake-up, because the lease takes them itself; only the ends of runs that it did
+ * not lease may let others start.
+ */
 function aboutLease(leased: LeaseAnswer | null): Pick<Wake, 'queues'> | null {
   return leased !== null && leased.skipped.length + leased.broken.length > 0 ? {} : null
 }

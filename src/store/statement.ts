@@ -20,16 +20,20 @@ export type Row = Record<string, Value>
  */
 export interface Statement {
   readonly name: string
-  /** `null` where a database needs no statement: a lock on SQLite, or what PostgreSQL did in the statement before. */
+  /**
+   * `null` where a database needs no statement: a lock on SQLite, or work that PostgreSQL did in the previous
+   * statement.
+   */
   readonly sqlite: string | null
   readonly postgres: string | null
 }
 
 /**
- * What a verb knows of a statement that saves PostgreSQL a round trip or a commit. `unread`: its rows are not read, so it may be
- * sent together with the next one. `ahead`: its rows are read later, after the next statement. `alone`: it is a transaction by
- * itself; a verb that continues after it has written nothing by it. `last`: it ends the transaction, so that its locks are free
- * without another round trip; a verb that continues begins another transaction, and has written nothing before.
+ * Hints from a verb about a statement, which save PostgreSQL a round trip or a commit. `unread`: its rows are not read, so it
+ * may be sent together with the next one. `ahead`: its rows are read later, after the next statement. `alone`: it is a
+ * transaction by itself; a verb may continue after it only if it wrote nothing. `last`: it ends the transaction, so that its
+ * locks are free without another round trip; a verb that continues begins another transaction, and must not have written
+ * anything before.
  */
 export type Way = 'unread' | 'ahead' | 'alone' | 'last'
 
@@ -40,14 +44,14 @@ export type Request =
       readonly kind: 'each'
       readonly statement: Statement
       readonly tuples: readonly (readonly Value[])[]
-      /** Come before those of a tuple, and are the same for all tuples. */
+      /** The parameters before those of a tuple, the same for all tuples. */
       readonly params?: readonly Param[]
       readonly way?: Way
     }
   /** The rows of a statement that was sent ahead. */
   | { readonly kind: 'rows'; readonly of: Request }
   | { readonly kind: 'now' }
-  /** `areTold`: the caller gets the ids before the commit, and may still roll its own transaction back. */
+  /** `areTold`: the caller gets the ids before the commit, and may still roll back its own transaction. */
   | { readonly kind: 'ids'; readonly count: number; readonly areTold?: true }
   /** Wakes other processes once this step is committed; only for a step in a caller's own transaction. */
   | { readonly kind: 'wake-others' }
@@ -61,7 +65,7 @@ export function clockOr(parameter: string): string {
   return `coalesce(cast(${parameter} as bigint), floor(extract(epoch from clock_timestamp()) * 1000)::bigint)`
 }
 
-/** What the two databases write differently in a text that is the same otherwise. */
+/** The spellings in which the two databases differ, for a text that is otherwise the same. */
 export interface Spelling {
   readonly join: Joins
   /** Whether a column is in a list of numbers or texts; see `inList`. */
@@ -71,7 +75,7 @@ export interface Spelling {
   readonly now: (param: string) => string
 }
 
-/** A statement whose text serves both databases, but for how they spell a few things. */
+/** A statement with one text for both databases, except for a few spellings. */
 export function both(name: string, text: string | ((as: Spelling) => string)): Statement {
   if (typeof text === 'string') return { name, sqlite: text, postgres: text }
   return { name, sqlite: text(asSqlite), postgres: text(asPostgres) }
@@ -85,8 +89,8 @@ export function dialects(name: string, texts: Omit<Statement, 'name'>): Statemen
 type Aliased = `${TableName} ${string}`
 
 /**
- * How a statement joins one more table. PostgreSQL looks it up row by row: tables that churn are often seen empty by its vacuum; planned
- * then, a plain join reads all of them for every row once they have filled again. The `offset` keeps it from doing so.
+ * How a statement joins one more table. PostgreSQL looks up the table row by row: vacuum often sees churning tables empty, and a plain
+ * join that is planned then reads the whole table for every row once it has filled again. The `offset` prevents such a join.
  */
 export interface Joins {
   inner(table: Aliased, on: string): string
@@ -104,7 +108,7 @@ export const probes: Joins = {
   left: (table, on) => `left join ${probed(table, on)} on true`,
 }
 
-/** Whether there is such a row, asked row by row for the same reason: of an `exists` PostgreSQL makes a join. */
+/** Whether there is such a row, probed row by row for the same reason: PostgreSQL turns an `exists` into a join. */
 export function thereIs(from: string): string {
   return `(select 1 ${from} limit 1) is not null`
 }
@@ -115,7 +119,7 @@ export function thereIsNo(from: string): string {
 
 /**
  * Membership in a list that is passed as JSON text, for tables that churn. PostgreSQL would plan a join with a list by the
- * table's last known size; found empty once, it would be read whole from then on.
+ * table's last known size; a table that was empty at that time would be read whole from then on.
  */
 export const inList = {
   numbers: (param: string) => ({
@@ -159,7 +163,7 @@ export function* one<Result = Row>(statement: Statement, ...params: Param[]): St
   return ((yield { kind: 'all', statement, params }) as Result[])[0]
 }
 
-/** The rows have no promised order: a statement for several tuples returns what identifies each. */
+/** The rows have no promised order: a statement for several tuples must return columns that identify each tuple. */
 export function* each<Result = Row>(statement: Statement, tuples: readonly (readonly Value[])[]): Step<Result[]> {
   if (tuples.length === 0) return []
   return (yield { kind: 'each', statement, tuples }) as Result[]
@@ -193,7 +197,7 @@ export function* eachAhead(
   return request
 }
 
-/** The rows of a statement that was sent ahead; none where nothing was sent. */
+/** The rows of a statement that was sent ahead; no rows if nothing was sent. */
 export function* rowsOf<Result = Row>(request: Request): Step<Result[]> {
   return (yield { kind: 'rows', of: request }) as Result[]
 }
@@ -219,7 +223,10 @@ export function* freshIds(count: number): Step<number[]> {
   return (yield { kind: 'ids', count }).map((row) => row.id as number)
 }
 
-/** Ids of runs, which the caller gets: no other run gets one of them, even if the caller's transaction is rolled back. */
+/**
+ * Takes ids for runs that a caller sees before the commit: no other run gets one of them, even if the caller's
+ * transaction is rolled back.
+ */
 export function* freshRunIds(count: number): Step<number[]> {
   if (count === 0) return []
   return (yield { kind: 'ids', count, areTold: true }).map((row) => row.id as number)
@@ -230,7 +237,7 @@ export class StepAgain extends Error {
   override readonly name = 'StepAgain'
 }
 
-/** A few repetitions were not enough. Nothing was written, and the caller may try again later. */
+/** Thrown when a few repetitions were not enough. Nothing was written, and the caller may try again later. */
 export function metOthers(message: string, cause?: unknown): BelfryError {
   return new BelfryError('unavailable', message, { hint: 'Ask again.', cause })
 }

@@ -10,7 +10,7 @@ export interface StoreContext {
    * read is cheap.
    */
   readonly policies: Map<string, string> | null
-  /** The step runs in a caller's own transaction, which may stay open for long and must not block others. */
+  /** Whether the step runs in a caller's own transaction, which may stay open for long and must not block others. */
   readonly isLent?: boolean
   readonly parts: readonly StorePart[]
 }

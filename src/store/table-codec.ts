@@ -37,7 +37,7 @@ export function nullable<Content>({ read, write, ...column }: Column<Content>): 
   }
 }
 
-/** For verbs: a damaged value is refused. */
+/** Reads a value for a verb: a damaged value is refused. */
 export function json<Content>(): Column<Content> {
   return { type: 'text', read: parsed, write: (content) => JSON.stringify(content) }
 }
@@ -50,12 +50,12 @@ function parsed<Content>(value: Value, row: Row, place: string): Content {
   }
 }
 
-/** For display: a damaged value is shown as it is, marked as unreadable. */
+/** Reads a value for display: a damaged value is shown as it is, marked as unreadable. */
 export function shownJson<Content>(): Column<Content> {
   return { type: 'text', read: (value) => shown(value) as Content, write: (content) => JSON.stringify(content) }
 }
 
-/** Enough of a damaged value to recognise it. */
+/** How much of a damaged value is shown, enough to recognise it. */
 const shownLengthMax = 200
 
 export function shown(value: Value | undefined): unknown {
@@ -97,7 +97,10 @@ interface Placed {
   readonly column: Columns[string]
 }
 
-/** The columns of a table, or some of them, with the texts that read and write them: all from one declaration. */
+/**
+ * The columns of a table, or some of them, with the SQL texts that read and write them, all derived from one
+ * declaration.
+ */
 export class Table<Of extends Columns> {
   readonly name: string
   readonly #columns: readonly Placed[]

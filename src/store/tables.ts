@@ -1,3 +1,4 @@
+import type { AgentState } from '../core/agent/agent-state.ts'
 import type { CallerKind } from '../core/caller.ts'
 import type { HoldFiring, HoldScope } from '../core/hold.ts'
 import type { NamedCalendar } from '../core/opening/closings.ts'
@@ -84,6 +85,7 @@ export const tables = {
     note: nullable(text),
     firing: word<HoldFiring>(),
     by: named('author', text),
+    isEverywhere: flag,
   }),
   lease: new Table('lease', {
     ...all(big, 'runId', 'ns', 'queueId', 'workerId', 'leasedAt', 'expiresAt'),
@@ -91,6 +93,7 @@ export const tables = {
     claimId: text,
     key,
     ...all(nullable(text), 'dedupeKey', 'cancelReason', 'releaseReason'),
+    state: nullable(word<AgentState>()),
     ...counts,
   }),
   ledger: new Table('ledger', {
@@ -162,7 +165,7 @@ export const tables = {
     version: int,
     spec: shownJson<ScheduleSpec>(),
     actor: text,
-    ...all(nullable(text), 'reason', 'door'),
+    ...all(nullable(text), 'reason', 'door', 'caller'),
   }),
   stop_span: new Table('stop_span', {
     ...all(big, 'id', 'ns'),

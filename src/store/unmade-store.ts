@@ -8,8 +8,8 @@ import type { Row, Step } from './statement.ts'
 import type { StoreContext } from './store-context.ts'
 
 /**
- * A store that its first write opens, and makes where there is none. Until then a read finds nothing, and a verb that is refused before it asks the database anything is
- * refused without a store: a refused command leaves none behind.
+ * A store that its first write opens, and creates if it does not exist. Until then a read finds nothing. A verb that is refused before it
+ * reads the database creates no store, so that a refused command leaves none behind.
  */
 export function openLate(url: string, settings: OpenSettings): Store {
   const { namespace = 'default', defaultMaxConcurrent = 5, parts } = settings

@@ -17,9 +17,12 @@ export interface Verb<Args extends unknown[], Result> {
   readonly name: string
   /** The audit line, written in the same transaction. Absent: the verb writes its own line, or no person calls it. */
   readonly audits?: (result: NoInfer<Result>, args: NoInfer<Args>) => AuditDetail
-  /** Whether it can be rehearsed: each of its callers answers from the step alone, and reads nothing that it wrote. */
+  /**
+   * Whether it can be rehearsed: its callers must answer from the step's result alone, and must not read what the step
+   * wrote.
+   */
   readonly rehearses?: true
-  /** Whether it writes although the call is a rehearsal: what it records has happened. */
+  /** Whether it writes even in a rehearsal, because it records something that has really happened. */
   readonly isReal?: true
   /** The queues to wake after it. Absent: any. */
   readonly wakes?: (result: NoInfer<Result>, args: NoInfer<Args>) => Pick<Wake, 'queues'>
@@ -40,7 +43,7 @@ export function runsNamed(ids: readonly string[]): { runs: readonly string[]; mo
   return { runs: ids.slice(0, namesMax), ...(ids.length > namesMax && { more: ids.length - namesMax }) }
 }
 
-/** Leases by run and fence, under the word for what became of them. */
+/** Leases by run and fence, grouped by the word for their outcome. */
 export function leasesNamed(
   how: string,
   leases: readonly { readonly runId: string; readonly fence: number }[],

@@ -1,5 +1,5 @@
 import type { AddedToAttempt, StoredFields } from '../core/added.ts'
-import type { CallerKind } from '../core/caller.ts'
+import type { AgentState } from '../core/agent/agent-state.ts'
 import type { Hold } from '../core/hold.ts'
 import type { Capabilities, PlannedRun } from '../core/queue/plan-leases.ts'
 import type { Policy } from '../core/queue/policy.ts'
@@ -68,6 +68,8 @@ export interface LeaseView {
   readonly expiresAt: number
   readonly cancelRequestedAt: number | null
   readonly cancelReason: string | null
+  /** What the attempt is doing, where its handler or host reported it. */
+  readonly state: AgentState | null
 }
 
 export interface AttemptView extends StoredFields<AddedToAttempt> {
@@ -109,6 +111,8 @@ export interface ScheduleView
   readonly waitsFor: string | null
   /** The config file that manages it. */
   readonly managedBy?: string
+  /** The hold on the schedule, such as that of its paused group: its runs wait. */
+  readonly heldBy?: string
   readonly updatedAt: number
 }
 
@@ -138,8 +142,10 @@ export interface HintView {
   readonly ended: Pick<EndedHint, 'at' | 'by'> | null
 }
 
-/** A hint with what came of it, once it has ended. */
+/** A hint with its outcome, once it has ended. */
 export interface HintWithOutcome extends HintView {
+  /** The author of the hint of a higher rank that counts in its place. */
+  readonly outrankedBy?: AuthorKind
   readonly outcome: HintOutcome | null
 }
 
@@ -160,7 +166,7 @@ export interface LedgerView {
 
 export interface QueueView {
   readonly name: string
-  /** `null` where the stored policy cannot be read; nothing is leased then, until it is set again. */
+  /** `null` where the stored policy cannot be read; then no run is leased until the policy is set again. */
   readonly policy: Policy | null
   readonly policyVersion: number
   readonly paused: { readonly at: number; readonly reason: string } | null
@@ -180,7 +186,7 @@ export interface QueueStats {
   readonly now: number
   readonly inFlight: number
   readonly inLine: Counted
-  /** For an instant: a backoff, or a requested one. */
+  /** Runs that wait for an instant: the end of a backoff, or a requested instant. */
   readonly waiting: Counted
   readonly behindKey: Counted
   readonly behindRun: Counted
@@ -190,7 +196,7 @@ export interface QueueStats {
   readonly oldestInLineAt: number | null
   /** Not all lanes and priorities were read: there may be an older run. */
   readonly oldestInLineIsAtLeast: boolean
-  /** What ended in the last minute. */
+  /** The runs that ended in the last minute. */
   readonly ended: Readonly<Record<EndedStatus, Counted>>
   readonly parkedByReason: readonly { readonly reason: string; readonly count: number }[]
 }
@@ -198,7 +204,7 @@ export interface QueueStats {
 /** The runs that were reclaimed from a worker, and their status afterwards. */
 export interface LostRuns {
   readonly count: number
-  /** The last of them. */
+  /** The last of these runs. */
   readonly runs: readonly { readonly id: string; readonly status: RunStatus; readonly reason: string }[]
 }
 
@@ -211,13 +217,15 @@ export interface WorkerView {
   readonly startedAt: number
   readonly beatAt: number
   readonly beatMs: number
-  /** Since when it is gone, stopped or dead. */
+  /** Since when the worker is gone, stopped or dead. */
   readonly stoppedAt: number | null
-  /** When it was found dead, if it did not stop by itself. */
+  /** When the worker was found dead, if it did not stop by itself. */
   readonly diedAt: number | null
-  /** Why it starts nothing though it is alive; null where it does. */
+  /** Why the worker starts nothing although it is alive; null if it starts work. */
   readonly halted: string | null
-  /** What was reclaimed from it; null where nothing was. */
+  /** Whether it is an outside program or a session that takes runs through a door. It fires nothing. */
+  readonly isHost: boolean
+  /** The runs that were reclaimed from it; null if there were none. */
   readonly lost: LostRuns | null
   readonly process: {
     readonly pid: number
@@ -225,16 +233,6 @@ export interface WorkerView {
     readonly bootId: string
     readonly pidNamespace: string
   } | null
-}
-
-export interface AuditView {
-  readonly at: number
-  readonly actor: string
-  readonly door: string
-  readonly caller: CallerKind
-  readonly verb: string
-  readonly subject: string
-  readonly detail: unknown
 }
 
 export interface PlanWindow {
@@ -278,4 +276,6 @@ export interface HeldRun {
   /** The current lease length for hosts; `null` when the policy of its queue cannot be read. */
   readonly leaseTtlMs: number | null
   readonly expiresAt: number
+  /** Whether it may have reserved something, of an account or as every run of its namespace, which its end returns. */
+  readonly mayReserve: boolean
 }

@@ -13,26 +13,29 @@ import { updateQueue } from './queues/set-queue.ts'
 import { requestCancel } from './runs/cancel-run.ts'
 import { requestCancels } from './runs/cancel-runs.ts'
 import { enqueuePlainly } from './runs/enqueue-plain.ts'
+import { startDeferred } from './runs/free-deferred.ts'
 import { insertReady, insertWaiting } from './runs/ready-aside.ts'
 import { saveSooner } from './schedules/schedule-row.ts'
 import type { Request, Row, Statement, Step } from './statement.ts'
 
-/** What a step changed that a sleeper may not know of. */
+/** The changes of a step that a sleeping worker may not know of. */
 export type News = Set<NewsKind>
 
 /**
  * The statements after which something may start sooner than sleepers expect. Each such change (a run comes into line, gets an
- * instant, loses its lease, is held or gets a cancel request) has one statement, whatever verb uses it, so no verb has to
- * announce it and none can forget. `wrote`: only the returned rows say whether it wrote anything.
+ * instant, loses its lease, is held or gets a cancel request) has one statement, whichever verb uses it, so no verb has to
+ * announce the change and none can forget to. `wrote`: only the returned rows say whether it wrote anything.
  */
 const tells = new Map<Statement, { readonly what: NewsKind | readonly NewsKind[]; readonly wrote?: true }>([
   [insertReady, { what: 'work' }],
   [enqueuePlainly, { what: 'work', wrote: true }],
   [insertWaiting, { what: 'work' }],
+  [startDeferred, { what: 'work', wrote: true }],
   [takeBack, { what: 'work', wrote: true }],
   [updateQueue, { what: 'work' }],
   [saveSooner, { what: 'schedules' }],
-  // The end of a hold releases runs and may let schedules fire; of a new hold, sleepers do not know the instants yet.
+  // The end of a hold releases runs and may let schedules fire; sleeping workers do not know the instants of a new
+  // hold yet.
   [insertHold, { what: ['work', 'schedules'] }],
   [endHold, { what: ['work', 'schedules'] }],
   [deleteHold, { what: ['work', 'schedules'] }],
@@ -47,7 +50,7 @@ const tells = new Map<Statement, { readonly what: NewsKind | readonly NewsKind[]
   [requestAtClose, { what: 'cancels', wrote: true }],
 ])
 
-/** Runs the step and notes what it changes. */
+/** Runs the step and records which changes must wake workers. */
 export function* noting<Result>(step: Step<Result>, news: News): Step<Result> {
   let turn = step.next()
   while (!turn.done) {

@@ -1,3 +1,4 @@
+import type { AgentState } from '../core/agent/agent-state.ts'
 import type { Clock } from '../core/clock.ts'
 import type { EndFacts } from '../core/run/expect.ts'
 import type { LastEffect } from '../core/run/last-effect.ts'
@@ -7,7 +8,7 @@ import type { Target } from '../core/target.ts'
 
 /**
  * Why an attempt is told to stop before its end. It is the `reason` of the attempt's signal. After `shutdown` and `release` the run
- * goes back to its queue, and no attempt is used.
+ * returns to its queue without using an attempt.
  */
 export type StopReason = 'cancelled' | 'timeout' | 'lease-lost' | 'shutdown' | 'release' | 'budget'
 
@@ -31,6 +32,8 @@ export interface Attempt {
   readonly traceparent: string
   readonly target: Target
   readonly payload: unknown
+  /** How much of the answer the caller needs uncut, where that is more than the kind normally keeps. */
+  readonly answerBytesMax?: number
   /** Aborted with a `StopReason` by timeout, cancel, lost lease, forced stop and a spent budget. The executor then ends what it began. */
   readonly signal: AbortSignal
   readonly clock: Clock
@@ -40,6 +43,8 @@ export interface Attempt {
   usage(report: Usage): void
   /** Reports how much of its account's limits is used. Throws where the report is wrong. */
   utilisation(report: Utilisation): void
+  /** Reports what the attempt is doing, for people who watch. Throws where the state is unknown. */
+  state(doing: AgentState): void
   /** Resolves once the pending output is small enough; a flooding source waits here. */
   drained(): Promise<void>
 }
@@ -48,15 +53,15 @@ export interface Attempt {
 export interface Ended {
   readonly facts: EndFacts
   readonly result?: unknown
-  /** What is left to do in the step that ends the attempt. */
+  /** The last effect of the attempt, in the step that ends it. */
   readonly effect?: LastEffect
-  /** How long a result is kept whole, where its target asks for more than others have. */
+  /** The size up to which the result is stored uncut, where the target needs more than usual. */
   readonly resultBytesMax?: number
 }
 
 /**
  * Executes one attempt. It resolves when nothing of the attempt is left running. An error is a failure with that message. After
  * the signal was aborted both an error and an answer mean "stopped", except a success after a cancel and the end of a handler
- * whose worker or lease was ending: those stand. A synchronous end need not be wrapped in a promise.
+ * whose worker or lease was ending: these ends count. A synchronous end need not be wrapped in a promise.
  */
 export type Execute = (attempt: Attempt) => Ended | Promise<Ended>

@@ -4,13 +4,13 @@ import { isStart, nextStart, type Starts } from './starts.ts'
 export const ignored = -1
 
 /**
- * Reads a text as the encoding in it: line breaks, separators and other columns are left out, because an encoder puts them where
- * its lines end and not where the secret does.
+ * Reads a text as if it were encoded: line breaks, separators and other columns are skipped, because an encoder puts them at the
+ * ends of its lines, wherever the secret is.
  */
 export interface Fold {
   /** The character to compare, or `ignored`. */
   sign(code: number): number
-  /** The next position that must be read where nothing has begun yet. No match begins before it. */
+  /** The next position that must be read while no match has begun. No match begins before it. */
   skip(text: string, at: number, starts: Starts): number
 }
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { EndFact } from '../core/run/expect.ts'
+import type { Estimate } from '../core/run/usage.ts'
 import type { Target } from '../core/target.ts'
 import type { Execute } from './attempt.ts'
 import type { NetworkPolicy } from './http/address-guard.ts'
@@ -8,11 +9,11 @@ import type { SecretResolver } from './secret.ts'
 import type { TargetProblem } from './target-problem.ts'
 
 /**
- * A kind of target: everything that Belfry knows of it. All its data are in the field of its name, because the kind of a target is
- * its one field that is not in `besideKind` (`core/target.ts`).
+ * A kind of target, with everything that Belfry needs to know about it. All data of a target are in the field named after its
+ * kind, because the kind of a target is its one field that is not in `besideKind` (`core/target.ts`).
  */
 export interface TargetKind {
-  /** The field of a target that names it. */
+  /** The name of the kind, which is the field of the target with its data. */
   readonly name: string
   /** Its name in sentences: `a command`. */
   readonly called: string
@@ -26,7 +27,10 @@ export interface TargetKind {
   absent?(target: Target, folder: string): TargetProblem[]
   /** The name of its executor, where this kind has names. */
   laneOf?(target: Target): string
-  /** What it does, in words. `word` quotes an argument of a program; secrets, headers and bodies are not shown. */
+  /**
+   * What a target of this kind does, in words. `word` quotes an argument of a program; secrets, headers and bodies
+   * are not shown.
+   */
   words(target: Target, word: (text: string) => string): string
   /** Its CLI flags. The first one names the kind. */
   readonly flags: readonly TargetFlag[]
@@ -42,20 +46,25 @@ export interface TargetKind {
   readonly queue?: string
   /** Whether it starts programs with the rights of the worker, so that only an admin may write it. */
   readonly startsPrograms?: true
-  /** Where the secrets of a target go, for the person who decides whether to trust it. */
+  /** Where the secrets of a target are sent, for the person who decides whether to trust it. */
   receiverOf?(target: Target): string
-  /** How the messages of parts are sent by it; as a clause, why none is. */
+  /** How it sends the messages of parts; or, as a clause, why it cannot. */
   readonly message?: MessageManner | string
-  /** Of a kind that callers may not write: why, as a clause. Only Belfry enqueues it. */
+  /** For a kind that only Belfry may enqueue: why callers may not write it, as a clause. */
   readonly closed?: string
-  /** Why it is never known what runs of the executor of this name cost, as a clause; null where it may be. */
+  /** Why the cost of runs of the executor with this name is never known, as a clause; null if it may be known. */
   unpriced?(name: string): string | null
-  /** Whether what its attempts used can stand only in their answers. Default: they report it as they run. */
+  /** Whether the usage of an attempt is known only from its answer. Default: attempts report it while they run. */
   readonly reportsUsage?: 'in-answer'
-  /** The facts of its end that an expectation can check, besides text and JSON. */
+  /** The facts about the end of an attempt that an expectation can check, besides text and JSON. */
   readonly gives?: readonly EndFact[]
-  /** Whether its end stands although the worker or the lease was ending: only code of this process knows that it has finished. */
+  /**
+   * Whether the end of an attempt counts even if the worker or the lease was ending: true for code in this process, which knows
+   * that it has finished.
+   */
   readonly knowsItsEnd?: true
+  /** The names that its executors may have, where all are known: that is so only of a kind that `inStore` has completed. */
+  readonly names?: KindNames
   /** How to get a worker with the executor of this name. */
   serving?(name: string): string
   /** Whether a run is tried again when its effect is not known, where neither the run nor its schedule says so. Default: it is. */
@@ -64,35 +73,56 @@ export interface TargetKind {
   optionsOf?(target: Target): Readonly<Record<string, unknown>>
   /** The concurrency key of its runs, where neither the run nor its schedule gives one. */
   keyOf?(target: Target): string | undefined
-  /** How long it may take to end what it began after it was told to stop, where that is longer than for other kinds. */
+  /** How long an attempt may take to clean up after it was told to stop, where that is longer than for other kinds. */
   readonly stopMs?: number
-  /** How long its attempts may finish when their worker stops, unless that worker is told how long to wait. Default: as the worker waits. */
+  /**
+   * How long its attempts may finish when their worker stops, unless that worker was given a grace period. Default: the grace period of the
+   * worker.
+   */
   readonly graceMs?: number
-  /** The same kind, as it is with what the store has: `declared` are the sections of a file that is being applied. */
+  /**
+   * The same kind, completed with data from the store. `declared`: the sections of a config file that is being
+   * applied.
+   */
   inStore?(store: KindStore, declared?: Readonly<Record<string, unknown>>): Promise<TargetKind>
-  /** Creates its executor. Absent where programs register their own. Only workers call it, and it loads what only they need. */
+  /**
+   * Creates its executor. Absent where programs register their own. Only workers call this function, and it loads code that
+   * only workers need.
+   */
   executor?(host: ExecutorHost): Promise<KindExecutor>
+}
+
+/** The names of the executors of a kind. */
+export interface KindNames {
+  /** Its noun in sentences: `profile`. */
+  readonly noun: string
+  readonly known: readonly string[]
+  /** The words of the command that lists them. */
+  readonly listedBy: readonly string[]
 }
 
 export interface TargetFlag {
   readonly flag: `--${string}`
-  /** Its value in help; in brackets where it is optional. */
+  /** The placeholder of its value in help; in brackets if the value is optional. */
   readonly value: string
   readonly says: string
-  /** Its field in the target: `http.url`. */
+  /** The field of the target that the flag sets: `http.url`. */
   readonly field: string
-  /** How it is read. A pair and a secret name an entry of the field, and may be repeated; a file may be read for a text. Default: text. */
+  /**
+   * How the value is read. A pair and a secret each set one entry of the field, and may be repeated; a text may be read from a file.
+   * Default: text.
+   */
   readonly reads?: 'pair' | 'secret' | 'file' | 'number'
 }
 
-/** What differs where a target sends messages of a part. */
+/** The differences for a target that sends messages of a part. */
 export interface MessageManner {
   readonly form: z.ZodObject
   problems(target: Target): TargetProblem[]
   resolved?(target: Target): Target
 }
 
-/** The store, for kinds of parts that keep something there. This layer does not know its steps. */
+/** The store, for kinds that keep data there. This layer does not know its steps. */
 export interface KindStore {
   readonly namespace: string
   /** Where the store is: the path of a file, or a URL. */
@@ -116,17 +146,21 @@ export interface ExecutorHost {
   readonly serverUrl?: () => string | undefined
   /** The executor of another target in this process, for a kind whose work is a target in itself; null where there is none. */
   executeOf(target: Target): Execute | null
+  /** Emits an event of the library. This layer does not know their names. */
+  tell(event: string, facts: object): void
 }
 
-/** Executes the targets of a kind in this process. */
+/** Executes targets of a kind in this process. */
 export interface KindExecutor {
-  /** Executes any of them. */
+  /** Executes any target of the kind. */
   readonly execute?: Execute
-  /** Executes those of a lane, by the lane's name. */
+  /** Executes the targets of one lane, by the name of the lane. */
   readonly named?: ReadonlyMap<string, Execute>
   /** The timeout of a target, where it differs from that of the kind. */
   timeoutMsOf?(target: Target): number | undefined
-  /** Finds out again what it can execute; a worker asks at each beat. */
+  /** What a run of a target is expected to use, for budgets that know no run like it. */
+  estimateOf?(target: Target): Estimate | undefined
+  /** Finds out again what it can execute; a worker calls this at each heartbeat. */
   refresh?(): Promise<void>
   /** Ends what it still holds when the process ends. */
   close?(): Promise<void>
@@ -141,6 +175,6 @@ export function kindOf(target: unknown, kinds: readonly TargetKind[]): TargetKin
 /** What a part adds to the targets. */
 export interface TargetPart {
   readonly kinds?: readonly TargetKind[]
-  /** How the payloads of its runs are written for receivers outside, by the sources of these runs. */
+  /** How the payloads of its runs are written for receivers, by run source. */
   readonly messages?: Readonly<Record<string, WriteMessage>>
 }

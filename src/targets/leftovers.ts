@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { type Clock, pause, systemClock } from '../core/clock.ts'
+import { killAfterVariable, killAfterMsMax as longestMs, ProcessGroup } from './process-group.ts'
 import { amongProcesses, isOver, msPerTick, type ProcessRow, processRow, startOfFile } from './process-table.ts'
 
 /** An attempt whose worker is dead. */
@@ -13,11 +14,16 @@ export interface DeadAttempt {
 export interface LeftoverOptions {
   /** The clock that `leasedAt` is compared with. */
   readonly clock?: Pick<Clock, 'now'> | undefined
+  /**
+   * The most that a leftover is given after TERM, whatever its environment says: an agent can write any value into the
+   * environment of its children.
+   */
+  readonly killAfterMsMax?: number
 }
 
 /** More than the kernel allows a program by default. */
 const environmentBytesMax = 2 * 1024 * 1024
-/** A leftover may start another while it is being ended, so the search repeats until none is found. */
+/** A process that is being ended may start another one, so the search repeats until none is found. */
 const passesMax = 5
 const vanishMsMax = 5_000
 const pollMsMax = 50
@@ -28,26 +34,31 @@ const clockDifferenceMsMax = 5_000
  * Ends processes that attempts of dead workers left running on this machine, so that a run is not leased again while its last
  * attempt still acts. Resolves to how many processes were found, when they are gone or cannot be ended.
  *
- * A leftover is a process of this user that has run, fence and claim of the attempt in its environment and started after the
- * lease: descendants that left their group are found as well. Its whole group is ended. Only Linux shows the environment of other
- * processes; elsewhere this does nothing, and the tether alone must do.
+ * A leftover is a process of this user that has run, fence and claim of the attempt in its environment and started after the lease:
+ * descendants that left their group are found as well. Its whole group is ended: at once, or, where its environment says how long
+ * it has after TERM, by TERM first. Even if they keep starting others, all are killed when the longest such time is over. Only
+ * Linux shows the environment of other processes; on other systems this does nothing, and only the tether ends leftovers.
  */
 export async function endLeftovers(
   attempts: readonly DeadAttempt[],
-  { clock = systemClock }: LeftoverOptions = {},
+  { clock = systemClock, killAfterMsMax = longestMs }: LeftoverOptions = {},
 ): Promise<number> {
   const bootedAt = attempts.length === 0 ? null : await bootInstant(clock)
   if (bootedAt === null) return 0
   const wanted = new Map(attempts.map((each) => [keyOf(each.runId, String(each.fence), each.claimId), each]))
   const search = { wanted, bootedAt, spared: await ownLine() }
   const ended = new Set<string>()
+  const startedAt = systemClock.monotonic()
+  const leftMs = (wantedMs: number) => Math.min(wantedMs, killAfterMsMax) - (systemClock.monotonic() - startedAt)
   for (let pass = 0; pass < passesMax; pass++) {
     const found = await amongProcesses((pid) => leftover(pid, search))
     const known = ended.size
     for (const { pid, startTicks } of found) ended.add(`${pid} ${startTicks}`)
-    // Processes that are still there after a pass are not ours to end, or hang in the kernel.
+    // Processes that are still there after a pass belong to another user, or hang in the kernel.
     if (ended.size === known) break
-    for (const row of found) await end(row, search.spared)
+    const { spared } = search
+    const each = new Map(found.map((row) => [isWholeGroup(row, spared) ? -row.group : row.pid, row]))
+    await Promise.all([...each.values()].map((row) => end(row, { leftMs: leftMs(row.killAfterMs), spared })))
     await vanished(found)
   }
   return ended.size
@@ -64,39 +75,64 @@ interface Spared {
   readonly groups: ReadonlySet<number>
 }
 
-async function leftover(pid: number, { wanted, bootedAt, spared }: Search): Promise<ProcessRow | null> {
+interface Ending {
+  /** How much of the time after TERM is left for a process. */
+  readonly leftMs: number
+  readonly spared: Spared
+}
+
+interface Leftover extends ProcessRow {
+  readonly killAfterMs: number
+}
+
+async function leftover(pid: number, { wanted, bootedAt, spared }: Search): Promise<Leftover | null> {
   if (spared.pids.has(pid) || !(await isOwn(pid))) return null
-  const attempt = wanted.get((await keyInEnvironment(pid)) ?? '')
+  const marks = await marksOf(pid)
+  const attempt = marks === null ? undefined : wanted.get(marks.key)
   const row = attempt === undefined ? null : await processRow(pid)
-  if (attempt === undefined || row === null || isOver(row)) return null
+  if (marks === null || attempt === undefined || row === null || isOver(row)) return null
   const startedAt = bootedAt + row.startTicks * msPerTick
-  return startedAt < attempt.leasedAt - clockDifferenceMsMax ? null : row
+  return startedAt < attempt.leasedAt - clockDifferenceMsMax ? null : { ...row, killAfterMs: marks.killAfterMs }
 }
 
 /** Checks again just before: the process may have ended, and its pid may have been reused. */
-async function end({ pid, startTicks }: ProcessRow, spared: Spared): Promise<void> {
+async function end({ pid, startTicks }: ProcessRow, { leftMs, spared }: Ending): Promise<void> {
   const row = await processRow(pid)
   if (row?.startTicks !== startTicks) return
-  // Group 0 cannot be seen from here, and a signal to "-1" would reach everything.
-  const isWholeGroup = row.group > 1 && !spared.groups.has(row.group)
-  try {
-    process.kill(isWholeGroup ? -row.group : pid, 'SIGKILL')
-  } catch {
-    // It ended by itself, or this user may not end it; the next check tells.
+  const isWhole = isWholeGroup(row, spared)
+  if (isWhole && leftMs > 0) {
+    await new ProcessGroup(row.group, leftMs).endRest()
+    return
   }
+  try {
+    process.kill(isWhole ? -row.group : pid, 'SIGKILL')
+  } catch {
+    // The process ended by itself, or this user may not end it; the next check shows which.
+  }
+}
+
+/** Group 0 cannot be seen from here, and a signal to "-1" would reach everything. */
+function isWholeGroup({ group }: ProcessRow, spared: Spared): boolean {
+  return group > 1 && !spared.groups.has(group)
 }
 
 async function isOwn(pid: number): Promise<boolean> {
   try {
     return (await stat(`/proc/${pid}`)).uid === process.geteuid?.()
   } catch {
-    // It has ended.
+    // The process has ended.
     return false
   }
 }
 
-/** The attempt in the environment of the process; `null` when there is none, or it is not readable. */
-async function keyInEnvironment(pid: number): Promise<string | null> {
+interface Marks {
+  /** The attempt. */
+  readonly key: string
+  readonly killAfterMs: number
+}
+
+/** The attempt that the environment of a process names; `null` when it names none, or is not readable. */
+async function marksOf(pid: number): Promise<Marks | null> {
   const environment = await startOfFile(`/proc/${pid}/environ`, environmentBytesMax)
   if (environment === null || !environment.includes('BELFRY_CLAIM=')) return null
   const values = new Map(
@@ -105,7 +141,8 @@ async function keyInEnvironment(pid: number): Promise<string | null> {
       .split('\0')
       .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
   )
-  return keyOf(values.get('BELFRY_RUN'), values.get('BELFRY_ATTEMPT'), values.get('BELFRY_CLAIM'))
+  const killAfterMs = Number(values.get(killAfterVariable) ?? 0) || 0
+  return { key: keyOf(values.get('BELFRY_RUN'), values.get('BELFRY_ATTEMPT'), values.get('BELFRY_CLAIM')), killAfterMs }
 }
 
 function keyOf(...parts: readonly (string | undefined)[]): string {

@@ -4,11 +4,11 @@ import type { Attempt } from './attempt.ts'
 export const messageFormats = ['json', 'text', 'slack', 'teams', 'discord', 'ntfy'] as const
 export type MessageFormat = (typeof messageFormats)[number]
 
-/** What a run of a part sends to a receiver outside, in place of its payload. */
+/** A message that a run of a part sends to a receiver, instead of its payload. */
 export interface Message {
-  /** What a receiver gets that takes JSON, and a program. */
+  /** The JSON that a program or a JSON receiver gets. */
   readonly json: unknown
-  /** The same in another form, with the headers that it needs. */
+  /** The message in another form, with the headers that this form needs. */
   written(format: MessageFormat): WrittenMessage
 }
 

@@ -14,7 +14,7 @@ export interface ProcessRow {
 /** The kernel counts a process's start in hundredths of a second, whatever its own tick is. */
 export const msPerTick = 10
 const rowBytesMax = 4_096
-/** Enough for the threads that read files; more at once would only wait, with their buffers. */
+/** How many files are read at once: enough for the threads that read files; more would only wait. */
 const readsAtOnce = 16
 
 /** Whether a process is a zombie: it has ended and waits for its parent. */
@@ -50,7 +50,7 @@ async function numbersIn(folder: string): Promise<number[]> {
   try {
     return (await readdir(folder)).filter((name) => /^\d+$/.test(name)).map(Number)
   } catch {
-    // There is no such folder outside Linux.
+    // Outside Linux there is no /proc.
     return []
   }
 }

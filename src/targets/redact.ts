@@ -3,20 +3,20 @@ import type { Secret } from './secret.ts'
 import { type Form, type Reading, readingsOf } from './secret-encodings.ts'
 
 /**
- * A possible beginning of a secret at the end of a line is held back until the next line decides. Fewer characters than these are
- * passed on, or every other line would wait for the next one.
+ * A possible beginning of a secret at the end of a line is held back until the next line decides. A possible beginning shorter
+ * than this is passed on; otherwise every second line would wait for the next one.
  */
 const heldOverBreakMin = 4
 
 /**
- * How many ignored characters a possible beginning of a secret may contain: this many in all, and so many for each character that
- * counts. A dump has two or three for each. Without a limit, the beginning of a secret and endless blanks would be held in memory
- * for ever, and no limit of an output would apply to them.
+ * How many ignored characters a possible beginning of a secret may contain: this many in all, and a fixed number for each
+ * character that counts. A dump has two or three for each. Without a limit, the beginning of a secret and endless blanks would be
+ * held in memory for ever, and no limit of an output would apply to them.
  */
 const ignoredMax = 4_096
 const ignoredPerSignMax = 8
 
-/** The trie node at which nothing has begun. */
+/** The trie node before any text has begun. */
 const nothingBegun = 0
 
 export interface Redactor {
@@ -46,7 +46,10 @@ export function redactor(secrets: readonly Secret[]): Redactor {
   return { add: (text) => stream.add(text), end: () => stream.end() }
 }
 
-/** A part of the text that contains secrets. Overlapping secrets make one part, or the rest of one would stay. */
+/**
+ * A part of the text that contains secrets. Overlapping secrets form one part; otherwise the rest of one would
+ * stay readable.
+ */
 interface Stretch {
   readonly start: number
   readonly end: number
@@ -54,7 +57,7 @@ interface Stretch {
   readonly form: Form
 }
 
-/** A form that was found, by its end. */
+/** A secret in one of its forms that was found, by the position of its end. */
 interface Found {
   readonly start: number
   readonly end: number
@@ -70,7 +73,7 @@ class Stream {
   #held = ''
   #heldFrom = 0
   #stretches: Stretch[] = []
-  /** The last stretch extends to the end of its line. */
+  /** Whether the last stretch extends to the end of its line. */
   #isToLineEnd = false
 
   constructor(readings: readonly Reading[]) {
@@ -90,7 +93,7 @@ class Stream {
     return this.#released(this.#settledTo())
   }
 
-  /** In order of their ends. Each reader reads the whole piece, since each skips different text. */
+  /** The found forms in order of their ends. Each reader reads the whole piece, because each skips different text. */
   #foundIn(piece: string, from: number): Found[] {
     const found: Found[] = []
     for (const reader of this.#readers) reader.read(piece, from, found)
@@ -101,14 +104,14 @@ class Stream {
     return this.#released(this.#readTo)
   }
 
-  /** Up to where no later text can change anything. */
+  /** The position up to which no later text can change the result. */
   #settledTo(): number {
     const open = Math.min(...this.#readers.map((reader) => reader.openFrom), this.#readTo)
     const last = this.#isToLineEnd ? this.#stretches.at(-1) : undefined
     return Math.min(open, last?.start ?? open)
   }
 
-  /** Extends a stretch that takes the rest of its line, up to a position at most. */
+  /** Extends a stretch that includes the rest of its line, at most up to a position. */
   #goOn(piece: string, from: number, until: number): void {
     const last = this.#isToLineEnd ? this.#stretches.pop() : undefined
     if (last === undefined) return
@@ -129,7 +132,7 @@ class Stream {
     this.#stretches.push({ start, end, form: longest })
   }
 
-  /** Passes on the text that nothing from this position on can change. */
+  /** Passes on the text before this position, which later text cannot change. */
   #released(until: number): string {
     const parts: string[] = []
     const isFinal = this.#stretches.findIndex(({ end }) => end > until)
@@ -163,7 +166,7 @@ class Reader {
   readonly #places: Float64Array
   #count = 0
   #node = 0
-  /** Text before it is already passed on. */
+  /** Text before this position is already passed on. */
   #floor = 0
 
   constructor(reading: Reading) {
@@ -177,7 +180,7 @@ class Reader {
   read(piece: string, from: number, found: Found[]): void {
     const { starts } = this.#reading
     for (let at = 0; at < piece.length; at++) {
-      // Nearly all text begins nothing.
+      // A shortcut: nearly all text begins no secret.
       if (this.#node === nothingBegun) at = this.#fold.skip(piece, at, starts)
       if (at === piece.length) return
       const form = this.#readSign(piece.charCodeAt(at), from + at)
@@ -201,7 +204,7 @@ class Reader {
     return ended === -1 ? null : (forms[ended] as Form)
   }
 
-  /** Falls back to a shorter beginning, or to none, while the longest one contains too many ignored characters. */
+  /** Falls back to a shorter beginning, or to none, as long as the current one contains too many ignored characters. */
   #letGo(place: number): void {
     while (this.#node !== nothingBegun) {
       const length = this.#openLength
@@ -211,7 +214,7 @@ class Reader {
     }
   }
 
-  /** Where a form begins that has just ended. */
+  /** Where the form that has just ended begins. */
   #startOf({ length }: Form): number {
     return Math.max(this.#floor, this.#placeOfLast(length))
   }

@@ -20,14 +20,14 @@ export interface Form {
 export interface Reading {
   readonly folding: Folding
   readonly trie: Trie
-  /** Where one of them may begin. */
+  /** The positions at which one of the forms may begin. */
   readonly starts: Starts
   readonly forms: readonly Form[]
   /** Whether the rest of the line is redacted too: a dump shows the bytes again as text after their digits. */
   readonly toLineEnd: boolean
 }
 
-/** A command's two streams and each header of an answer use the same secrets. */
+/** Caches the last secrets: a command's two streams and each header of an answer use the same ones. */
 const known = new WeakMap<readonly Secret[], readonly Reading[]>()
 
 /** The ways of reading in which all these secrets are found. Empty when there is nothing to find. */
@@ -84,7 +84,7 @@ function unbrokenForms(text: string): string[] {
   return [...(whole.length < wrappedLengthMin ? [] : [whole]), ...base64Forms(text)]
 }
 
-/** URL encoders differ in the characters they keep, and in the case of the digits. */
+/** URL encoders differ in the characters that they leave unencoded, and in the case of the digits. */
 function urlForms(text: string): string[] {
   const whole = text.toWellFormed()
   const component = encodeURIComponent(whole)

@@ -42,7 +42,9 @@ export interface Resolved {
 }
 
 export interface SecretResolver {
-  /** Replaces every reference, at any depth. Each call reads the secrets again, so that a changed secret counts from then on. */
+  /**
+   * Replaces every reference, at any depth. Each call reads the secrets again, so that a changed secret is used from then on.
+   */
   resolve(value: unknown): Promise<Resolved>
 }
 
@@ -114,9 +116,12 @@ async function secretValue(name: string, { env, folder }: SecretSources): Promis
 interface SecretFile {
   readonly name: string
   readonly path: string
-  /** Its name in messages. The content of a variable is never shown: it may be the secret itself, in the wrong one. */
+  /**
+   * Its name in messages. The content of a variable is never shown: it may be the secret itself, put into the wrong
+   * variable.
+   */
   readonly place: string
-  /** Whether it is refused when others have rights to it, or own it. */
+  /** Whether the file is refused when other users own it or have rights to it. */
   readonly isPrivate: boolean
 }
 
@@ -138,7 +143,7 @@ async function bytesOf({ name, path, place, isPrivate }: SecretFile): Promise<Bu
     // One handle, so that the checked file is the one that is read. Non-blocking, in case it is a pipe without a writer.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stat = await handle.stat()
-    const wrong = stat.isFile() ? (isPrivate ? rightsProblem(stat) : null) : 'is no file'
+    const wrong = stat.isFile() ? (isPrivate ? rightsProblem(stat) : null) : 'is not a file'
     if (wrong !== null) throw refused(name, `${place} ${wrong}`)
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(fileBytesMax), 0, fileBytesMax, 0)
     return buffer.subarray(0, bytesRead)
@@ -152,7 +157,7 @@ async function bytesOf({ name, path, place, isPrivate }: SecretFile): Promise<Bu
   }
 }
 
-/** Another user who owns the file has chosen its content; root could do so anyway. */
+/** A file of another user is refused, because that user could choose its content; root could do so anyway. */
 function rightsProblem({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): string | null {
   const own = process.geteuid?.()
   if (own !== undefined && uid !== own && uid !== root) {
@@ -165,7 +170,8 @@ function rightsProblem({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): string | nul
 
 function checkedValue(name: string, value: string, place: string): string {
   if (value === '') throw refused(name, `${place} is empty`)
-  // Neither an argument, a variable nor a header can carry it, and the error would show the value.
+  // A value with a NUL character is refused: no argument, variable or header can contain one, and
+  // the later error would show the value.
   if (value.includes('\0')) throw refused(name, `${place} holds a NUL character`)
   if (Buffer.byteLength(value) > secretBytesMax) throw refused(name, `${place} holds over ${secretBytesMax} bytes`)
   return value

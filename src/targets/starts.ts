@@ -1,6 +1,6 @@
 /**
- * Where nothing has begun yet, most characters begin nothing: no searched text begins with them, or none continues with the next
- * character. This table says for a character and the next one whether the first has to be read.
+ * While no match has begun, most characters can be skipped: no searched text begins with them, or none continues with the next
+ * character. This table says, for a pair of characters, whether the first one must be read.
  */
 export type Starts = Uint8Array
 
@@ -11,10 +11,12 @@ const beyondAscii = 128
 /** Stands for the next character, where that has not arrived yet. */
 const notYet = 129
 const width = 130
-/** Always read: the characters after it may mean something else. */
+/** The backslash is always read, because it may change the meaning of the characters after it. */
 const backslash = 92
 
-/** The table for these texts. `signOf` maps a character of the other text to the one it is compared as, negative where it is ignored. */
+/**
+ * The table for these texts. `signOf` maps a character of the text that is read to the character it is compared as; negative: ignored.
+ */
 export function startsOf(signOf: (code: number) => number, texts: Iterable<string>): Starts {
   const starts = new Uint8Array(width * width)
   const codes = Array.from({ length: beyondAscii + 1 }, (_, code) => code)
@@ -38,7 +40,7 @@ export function isStart(text: string, at: number, starts: Starts): boolean {
   return starts[Math.min(text.charCodeAt(at), beyondAscii) * width + next] !== isNone
 }
 
-/** The next such position, from one on; the length of the text where there is none. */
+/** The next such position at or after a given one; the length of the text if there is none. */
 export function nextStart(text: string, from: number, starts: Starts): number {
   const last = text.length - 1
   let code = Math.min(text.charCodeAt(from), beyondAscii)

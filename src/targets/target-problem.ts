@@ -27,15 +27,15 @@ export function problemsAmong(
     problems.push(...problemsOf(item, index))
     const left = items.length - index - 1
     if (problems.length < itemProblemsMax || left === 0) continue
-    const said = `has ${left} more behind ${field}[${index}] that were not read`
-    return [problemAt(field, said, 'those before them mended first'), ...problems]
+    const said = `has ${left} more after ${field}[${index}], which were not read`
+    return [problemAt(field, said, 'those before them corrected first'), ...problems]
   }
   return problems
 }
 
 /** The problems of the name in `{ secret: … }`. The name is never shown: it may be the secret itself, in the wrong place. */
 export function secretProblems(name: unknown, field: string): TargetProblem[] {
-  return isSecretName(name) ? [] : [problemAt(`${field}.secret`, 'is no name of a secret', secretNameExpected)]
+  return isSecretName(name) ? [] : [problemAt(`${field}.secret`, 'is not the name of a secret', secretNameExpected)]
 }
 
 export function unicodeProblems(text: string, field: string): TargetProblem[] {

@@ -1,10 +1,10 @@
-/** The node at which nothing has begun. */
+/** The root: no text has begun. */
 const root = 0
 
 /**
- * Searches many texts at once in another that is read character by character (Aho-Corasick). However long or similar they are,
- * each character costs the same few steps: comparing text by text would cost the product of the lengths where both repeat
- * themselves, and an attacker who writes one may know the other.
+ * Searches many texts at once in a text that is read character by character (Aho-Corasick). Each character costs the same few
+ * steps, however long or similar the searched texts are. Comparing text by text could cost the product of their lengths, which
+ * an attacker who writes one of the texts could provoke.
  *
  * A node stands for a common beginning of some texts. Trees of this size are numbers in arrays, not objects.
  */
@@ -43,7 +43,7 @@ export class Trie {
       const child = this.#childOf(at, sign)
       if (child !== root) return child
     }
-    // Nearly all text is no secret, and ends here.
+    // A shortcut for nearly all text, which contains no secret.
     return sign < this.#fromRoot.length ? this.#at(this.#fromRoot, sign) : this.#childOf(root, sign)
   }
 

@@ -45,7 +45,7 @@ export class TestClock implements Clock {
     return () => this.#alarms.delete(alarm)
   }
 
-  /** Sets the wall clock, forwards or back; no time passes. */
+  /** Sets the wall clock forwards or back; monotonic time does not pass. */
   set(now: number): void {
     this.#now = now
   }
@@ -55,7 +55,7 @@ export class TestClock implements Clock {
     this.#monotonic += ms
   }
 
-  /** Of several for one instant the one that was set first. */
+  /** Of several timers for one instant, the one that was set first. */
   #next(end: number): Alarm | undefined {
     let first: Alarm | undefined
     for (const alarm of this.#alarms) if (alarm.at <= end && (first === undefined || alarm.at < first.at)) first = alarm

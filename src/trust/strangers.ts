@@ -11,16 +11,16 @@ export interface Stranger {
 const root = 0
 const otherUsersWrite = 0o002
 const sticky = 0o1000
-/** Ignores that all users can write a folder. */
+/** Whether to ignore that all users can write a folder. */
 const openToAll = otherUsersWrite
 /** SQLite reads these files beside its own as part of it. */
 const besides = ['', '-wal', '-shm', '-journal']
 
 /**
  * Finds all users who could replace this store, or write to it: the owners of its files, of the folders between the current
- * folder and the store, and of every folder above, whose owner can rename its entries; and all users where one of the former is
- * world-writable. Root is no stranger as the owner of a folder, because root can do anything anyway. A group is none either: the
- * owner chose it.
+ * folder and the store, and of every folder above, whose owner can rename its entries; and all users if one of these files or
+ * folders is world-writable. Root does not count as a stranger, because root can do anything anyway. Neither does a group,
+ * because the owner chose it.
  */
 export function strangersAt(file: string, { from }: { readonly from: string }): Stranger[] {
   const own = process.geteuid?.()
@@ -72,7 +72,10 @@ function ownersAbove(folder: string, own: number): Stranger[] {
   return [...strangersBesideRoot(above, own, openToAll), ...ownersAbove(above, own)]
 }
 
-/** For paths that root may own; a mode bit may excuse that all users can write it. */
+/**
+ * The strangers of a path that root may own. A path that all users can write is allowed if it has the mode bit
+ * `excusedBy`.
+ */
 function strangersBesideRoot(path: string, own: number, excusedBy: number): Stranger[] {
   const stats = statsOf(path)
   if (stats === undefined) return []

@@ -36,7 +36,7 @@ function mayBeTracked({ tree, path }: TreePath): Promise<boolean> {
   // A file system may treat `.Belfry` and `.belfry` as equal.
   const words = ['--no-pager', '-C', tree, ...ownSettings, 'ls-files', '--', `:(icase,literal)${relative(tree, path)}`]
   const { PATH, HOME } = process.env
-  // Without the variables that would lead git to another checkout.
+  // The environment without the variables that would lead git to another checkout.
   const env = { PATH, HOME, LC_ALL: 'C', ...ownEnvironment }
   return new Promise((resolve) => {
     // Git reports on stderr that it could not read a part of its index, and exits as if that part were empty.

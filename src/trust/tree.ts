@@ -21,13 +21,20 @@ export interface TreePath {
 export function treesOf(path: string): TreePath[] {
   const named = resolve(path)
   const real = existsSync(named) ? realpathSync(named) : named
-  return [...new Set([named, real])].flatMap((each) => treesAbove(each).map((tree) => ({ tree, path: each })))
+  return [...new Set([named, real])].flatMap((each) =>
+    [...treesAround(dirname(each))].map((tree) => ({ tree, path: each })),
+  )
 }
 
-function treesAbove(path: string): string[] {
-  const found: string[] = []
-  for (let here = dirname(path); ; here = dirname(here)) {
-    if (treeMarks.some((mark) => existsSync(join(here, mark)))) found.push(here)
-    if (dirname(here) === here) return found
+/** The nearest checkout that a folder is in, or is the root of. */
+export function treeAround(folder: string): string | null {
+  const [nearest = null] = treesAround(folder)
+  return nearest
+}
+
+function* treesAround(folder: string): Generator<string> {
+  for (let here = folder; ; here = dirname(here)) {
+    if (treeMarks.some((mark) => existsSync(join(here, mark)))) yield here
+    if (dirname(here) === here) return
   }
 }

@@ -37,7 +37,10 @@ export class TrustedStores {
   }
 }
 
-/** The path in a line. It begins after the first space and may have spaces itself, so that its end can be the path of another store. */
+/**
+ * The path in a line. The path begins after the first space and may contain spaces, so comparing only the end of the line could match
+ * another store.
+ */
 function storeIn(line: string): string {
   return line.slice(line.indexOf(' ') + 1)
 }

@@ -54,7 +54,7 @@ describe('clocks', () => {
     setAhead()
     const belfry = await live({ store: sqliteFile() })
     const [problem] = await problemsIn(belfry.schedules.put({ name: 's', at: new Date(realNow() + hour), target }))
-    expect(problem?.problem).toContain('which is over')
+    expect(problem?.problem).toContain('which is in the past')
     const { id } = await belfry.runs.enqueue({ target })
     expect(Math.abs((await belfry.runs.get(id)).enqueuedAt - realNow() - day)).toBeLessThan(hour)
   })

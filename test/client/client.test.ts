@@ -91,7 +91,7 @@ describe('the client', () => {
     const client = new BelfryClient({ url: 'http://a', token: 'x', fetch })
     const error = await errorOf(client.queues.set('mail', { maxConcurrent: 2 }))
     expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('it redirects') })
-    expect(error.hint).toContain('https://other.example.org/belfry, if')
+    expect(error.hint).toContain('https://other.example.org/belfry.')
     expect((await errorOf(client.now())).code).toBe('unavailable')
     expect(asked.map(({ redirect }) => redirect)).toEqual(['manual', 'manual'])
   })

@@ -51,8 +51,8 @@ describe('a limit blocks an account', () => {
     ['now', { resetAt: now }, 'its reset has passed'],
     ['over 8 days ahead', { resetAt: now + 8 * day + 1 }, 'its reset is more than 8d ahead'],
     ['in 2099', { resetAt: Date.UTC(2099, 0) }, 'its reset is more than 8d ahead'],
-    ['infinite', { resetAt: Number.POSITIVE_INFINITY }, 'its reset is no instant'],
-    ['a time without a zone', { resetText: '2026-11-18T14:00' }, 'its reset "2026-11-18T14:00" is no instant'],
+    ['infinite', { resetAt: Number.POSITIVE_INFINITY }, 'its reset is not an instant'],
+    ['a time without a zone', { resetText: '2026-11-18T14:00' }, 'its reset "2026-11-18T14:00" is not an instant'],
   ])('as without a reset where that is %s, and notes it', (_, limit, why) => {
     expect(met(limit)).toMatchObject({ until: now + minute, note: `rate limit (${why})`, standing: { limits: 1 } })
   })

@@ -1,9 +1,11 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { commitPhase } from '../../src/core/corpus/commit-phase.ts'
 import { derivePhases, owedFrom, phaseForms } from '../../src/core/corpus/derive-phases.ts'
 import { invalidate } from '../../src/core/corpus/invalidate.ts'
-import { type AnyPhaseState, initialState, owedPhase, transition } from '../../src/core/corpus/phases.ts'
-import { rankItems } from '../../src/core/corpus/rank.ts'
+import { diffHunks, lineDiff } from '../../src/core/corpus/line-diff.ts'
+import { type AnyPhaseState, owedPhase, soundState, transition } from '../../src/core/corpus/phases.ts'
+import { rankItems, whyBefore } from '../../src/core/corpus/rank.ts'
 import { glob, globProblem } from '../../src/core/glob.ts'
 
 const names = ['architect', 'builder', 'critic'] as const
@@ -58,9 +60,15 @@ describe('the phases of a document', () => {
 
   it('may be any list, and a named one is owed whatever came before', () => {
     const phases = ['draft', 'review']
-    const state = initialState(phases)
+    const state = soundState({}, phases)
     const done = transition<string>({ phaseState: state, event: { type: 'succeed', phase: 'draft' }, phases })
     expect([owedPhase<string>(state, phases), owedPhase<string>(done, phases)]).toEqual(['draft', 'review'])
+    const forms = phases.map((name) => ({ name, writes: [`_${name}`], timeoutMs: 60_000 }))
+    const event = { type: 'succeed', phase: 'draft' } as const
+    expect(transition<string>({ phaseState: state, event, phases: forms })).toEqual(done)
+    expect(owedPhase<string>(done, forms)).toBe('review')
+    const items = [{ path: 'a', depth: 0, generatedAt: null, phaseState: done }]
+    expect(rankItems({ now: 0, items, depthWeight: 0.5, phases: forms })).toMatchObject([{ phase: 'review', band: 1 }])
     expect(written(owedFrom(stateOf('FFF'), 'builder'))).toBe('FPS')
     expect(written(owedFrom(stateOf('PSS'), 'critic'))).toBe('FFP')
   })
@@ -170,4 +178,42 @@ it('a pattern that leaves the root, or is none, is refused', () => {
     expect(globProblem(bad), bad).not.toBeNull()
   }
   expect(globProblem('a/**/*.md')).toBeNull()
+})
+
+it('the difference of two texts has all lines of both, and keeps what a few changed lines leave alone', () => {
+  const lines = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
+  fc.assert(
+    fc.property(lines, lines, (before, after) => {
+      const found = lineDiff(before, after)
+      const without = (sign: string) => found.filter(([is]) => is !== sign).map(([, line]) => line)
+      expect([without('+'), without('-')]).toEqual([before, after])
+    }),
+  )
+  const text = Array.from({ length: 20 }, (_, at) => `line ${at}`)
+  const changed = text.with(10, 'another')
+  expect(diffHunks(lineDiff(text, changed), 1)).toEqual([
+    null,
+    [' ', 'line 9'],
+    ['-', 'line 10'],
+    ['+', 'another'],
+    [' ', 'line 11'],
+    null,
+  ])
+})
+
+it.each([
+  [{ band: 2 }, { band: 3 }, 'band 2 comes before band 3'],
+  [{ effectiveStaleness: null }, {}, 'it was never generated'],
+  [{ effectiveStaleness: 9_353.4 }, {}, '9,353 is more than 50'],
+  [{}, {}, 'they are equal, and the path decides'],
+  [{ effectiveStaleness: null }, { effectiveStaleness: null }, 'neither was generated, and depth or path decides'],
+])('of %j and %j the first comes first for the reason that decided: %s', (one, other, reason) => {
+  const ranked = { path: 'a', phase: 'builder', band: 2, effectiveStaleness: 50 }
+  expect(whyBefore({ ...ranked, ...one }, { ...ranked, ...other })).toBe(reason)
+})
+
+it('without bands the band is no reason', () => {
+  const older = { path: 'old', phase: 'architect', band: 3, effectiveStaleness: 9_000 }
+  const newer = { path: 'busy', phase: 'builder', band: 2, effectiveStaleness: 1 }
+  expect(whyBefore(older, newer, 'staleness')).toBe('9,000 is more than 1')
 })

@@ -69,7 +69,11 @@ describe('an expectation', () => {
 
   it.each<[string | undefined, Expectation, object]>([
     ['all is well', { textIncludes: 'is well' }, success],
-    ['all is well', { textIncludes: 'Well' }, failed('expect.textIncludes: "Well" is missing: the text is otherwise')],
+    [
+      'all is well',
+      { textIncludes: 'Well' },
+      failed('expect.textIncludes: "Well" is missing: the text is something else'),
+    ],
     [undefined, { textIncludes: 'a' }, failed('expect.textIncludes: "a" is missing: there is no text')],
     ['rows: 17', { textMatches: '^rows: \\d+$' }, success],
     ['rows: ?', { textMatches: '^rows: \\d+$' }, failed(/expect\.textMatches: nothing matches \/\^rows: \\d\+\$\//)],
@@ -96,7 +100,7 @@ describe('an expectation', () => {
     [{ 'status.code': 1 }, failed('expect.json: status.code is missing: status is "ok"')],
     [{ state: 'ok' }, failed('expect.json: state is missing: the answer is an object with status, items, none')],
     [{ 'items[0].tags': [] }, failed('expect.json: items[0].tags is a list of 2, not []')],
-    [{ 'not a path': 1 }, failed('expect.json: not a path is no path')],
+    [{ 'not a path': 1 }, failed('expect.json: not a path is not a path')],
   ])('of JSON looks at each path and says what is there instead: %j', (rules, outcome) =>
     expect(judged(http({ json }), { json: rules })).toEqual(outcome),
   )
@@ -211,7 +215,7 @@ describe('at the door', () => {
     ['expect.textMatches', { textMatches: /a/ }, /is an object/],
     ['expect.json', { json: ['a'] }, /is a list/],
     ['expect.json', { json: {} }, /is empty/],
-    ['expect.json["$.a"]', { json: { '$.a': 1 } }, /is no path/],
+    ['expect.json["$.a"]', { json: { '$.a': 1 } }, /is not a path/],
     ['expect.json["a"].b[0]', { json: { a: { b: [1n] } } }, /is a bigint/],
     ['expect.json["a"]', { json: { a: undefined } }, /is undefined/],
   ])('%s is refused with what is wrong there and what would be right', (field, rules, problem) => {

@@ -24,8 +24,8 @@ describe('a guard', () => {
     ['failed', status(null), undefined, 'ended without a status'],
     ['yes', { json: true }, undefined, 'it answered true'],
     ['no', { json: false }, undefined, 'it answered false'],
-    ['failed', { json: 0 }, undefined, 'it answered 0, and neither true nor false'],
-    ['failed', {}, undefined, 'it answered nothing, and neither true nor false'],
+    ['failed', { json: 0 }, undefined, 'it answered 0, and its answer is neither true nor false'],
+    ['failed', {}, undefined, 'it answered nothing, and its answer is neither true nor false'],
   ])('says %s to %j', (says, facts, expected, why) => {
     expect(guardAnswer({ facts, expect: expected })).toEqual({ says, why })
   })

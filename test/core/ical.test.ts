@@ -69,6 +69,26 @@ describe('an iCalendar file', () => {
     ])
   })
 
+  it('ends a rule by the wall clock of the calendar where its end is in UTC', () => {
+    const weekdays = ['DTSTART:20261221T070000', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;UNTIL=']
+    const until = (zone: string, end: string) =>
+      read([[...weekdays.slice(0, 2), `${weekdays[2]}${end}`]], zone).closedHours
+    // The 22nd ends there at 08:00 of the 23rd in UTC, and in Auckland at 11:00 of the 22nd.
+    expect(until('America/Los_Angeles', '20261223T075959Z')).toEqual([
+      '2026-12-21 07:00-08:00',
+      '2026-12-22 07:00-08:00',
+    ])
+    expect(until('Pacific/Auckland', '20261221T180000Z')).toEqual(['2026-12-21 07:00-08:00', '2026-12-22 07:00-08:00'])
+  })
+
+  it('writes out at most so many dates, however often a small file repeats', () => {
+    const event = ['DTSTART;VALUE=DATE:20261118', 'RRULE:FREQ=WEEKLY;COUNT=1000']
+    const { events, closedDates, unread } = read(Array.from({ length: 25 }, () => event))
+    expect([events, closedDates.length]).toEqual([21, 1_000])
+    expect(unread).toHaveLength(4)
+    expect(unread[0]?.problem).toBe('is behind the first 20000 dates of the file')
+  })
+
   it('lists everything else, each with its line, and takes nothing of it', () => {
     const { unread, closedDates, closedHours, events } = read([
       ['SUMMARY:no beginning'],
@@ -80,18 +100,23 @@ describe('an iCalendar file', () => {
       ['DTSTART;TZID=Mars/Base:20261225T100000', 'DURATION:PT1H'],
       ['DTSTART:20261225T100000Z', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY'],
       ['DTSTART;VALUE=DATE:20261225', 'STATUS:CANCELLED'],
+      // The number of times is none, and the search for the last would not end.
+      ['DTSTART;VALUE=DATE:20261225', 'RRULE:FREQ=WEEKLY;COUNT=often'],
+      ['DTSTART;VALUE=DATE:20261225', 'RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30'],
     ])
     expect([...closedDates, ...closedHours, events]).toEqual([0])
     expect(unread.map(({ line, problem }) => `${line}: ${problem}`)).toEqual([
       '2: has no DTSTART',
-      '7: repeats MONTHLY: rules are kept by year or week',
+      '7: repeats MONTHLY: only weekly and yearly rules are supported',
       '11: leaves out weeks or years',
-      '16: is not kept, so its event is not taken',
+      '16: is not supported, so its event is left out',
       '20: does not end after it begins',
       '23: is neither a date nor a time',
       '26: names the zone Mars/Base, which is not known',
       '32: repeats in another zone than that of the calendar',
       '36: is cancelled',
+      '40: has a COUNT that is not a number of times',
+      '44: is on a date that does not exist',
     ])
   })
 
@@ -111,9 +136,9 @@ describe('an iCalendar file', () => {
     const { closedDates, unread } = icalClosings({ text: text.join('\n'), zone: 'UTC', now })
     expect(closedDates).toEqual(['2026-12-25'])
     expect(unread.map(({ line, problem }) => `${line}: ${problem}`)).toEqual([
-      '1: has no end',
-      '2: is no event: only VEVENT is read',
-      '9: is no property: NAME:VALUE',
+      '1: has no END:VCALENDAR',
+      '2: is not an event: only VEVENT is read',
+      '9: is not a property: NAME:VALUE',
       '10: ends no VCALENDAR',
     ])
   })

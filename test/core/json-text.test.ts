@@ -5,7 +5,7 @@ describe('JSON that is sent', () => {
   it.each(['12345678901234567890', '-9007199254740993', '[1, 9007199254740993]'])(
     'is refused where reading %s would make another number of it',
     (text) => {
-      expect(readJson(text)).toMatchObject({ problem: expect.stringContaining('would not be kept exactly') })
+      expect(readJson(text)).toMatchObject({ problem: expect.stringContaining('cannot be stored exactly') })
     },
   )
 

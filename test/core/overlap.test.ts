@@ -78,7 +78,7 @@ describe('the rules of overlap', () => {
       expect(overlapProblems({ overlap: 'queue', queueMax }).map(({ field }) => field)).toEqual(['queueMax'])
     }
     expect(overlapProblems({ queueMax: 2 })).toMatchObject([
-      { field: 'queueMax', expected: '`overlap` queue or `missed` all too' },
+      { field: 'queueMax', expected: 'also `overlap` queue, or `missed` all' },
     ])
     expect(overlapProblems({ missed: 'all', queueMax: 2 })).toEqual([])
   })

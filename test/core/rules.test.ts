@@ -3,7 +3,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { MatchProblem } from '../../src/core/json/matcher.ts'
 import { type Rule, readRules } from '../../src/core/rule-form.ts'
-import { judgeRules, memoryBytesMax, type RuleAnswer, type RuleMemory } from '../../src/core/rules.ts'
+import {
+  isJudged,
+  judgeRules,
+  memoryBytesMax,
+  type RuleAnswer,
+  type RuleMemory,
+  withJudged,
+} from '../../src/core/rules.ts'
 
 const now = Date.UTC(2026, 0, 5, 9)
 const minute = 60_000
@@ -153,6 +160,40 @@ describe('a rule', () => {
     expect(effects.map((effect) => effect?.by ?? null)).toEqual([null, 'its', null, 'own'])
   })
 
+  it('counts and compares in its 2 KB whatever its names and paths, and forgets rules that are gone', () => {
+    const named = (index: number) => `${String.fromCodePoint(0x20000 + index).repeat(19)}${index}`
+    const given = Array.from({ length: 20 }, (_, index) => ({
+      name: named(index),
+      sibling: `${index}-${'x'.repeat(190)}`,
+      when: { [`${'very.'.repeat(40)}long${index}`]: { changed: false } },
+      runs: 10,
+      then: { every: '30s' },
+    }))
+    const rules = rulesOf(given)
+    let memory: RuleMemory = {}
+    const fired = new Set<string>()
+    for (let round = 1; round <= 11; round += 1) {
+      for (const [index, { sibling = '' }] of rules.entries()) {
+        const run = round * 1_000_000_000 + index
+        expect(isJudged(memory, sibling, run)).toBe(false)
+        const answer = { sibling, body: {}, failures: 0 }
+        const judging = judgeRules({ now, rules, memory: withJudged(memory, sibling, run), answer })
+        memory = judging.memory
+        expect(Buffer.byteLength(JSON.stringify(memory))).toBeLessThanOrEqual(memoryBytesMax)
+        expect(isJudged(memory, sibling, run)).toBe(true)
+        if (judging.won !== null) fired.add(`${round} ${judging.won.rule}`)
+      }
+    }
+    // The first round has nothing to compare with.
+    expect([...fired]).toEqual(rules.map(({ name }) => `11 ${name}`))
+    const [first] = rules
+    const rest = judgeRules({ now, rules: rules.slice(0, 1), memory, answer: { sibling: null, body: {}, failures: 0 } })
+    expect(Object.keys(rest.memory.fits ?? {})).toHaveLength(1)
+    expect(Object.keys(rest.memory.values ?? {})).toHaveLength(1)
+    expect(isJudged(rest.memory, first?.sibling ?? '', 1)).toBe(true)
+    expect(isJudged(rest.memory, rules[1]?.sibling ?? '', 1)).toBe(false)
+  })
+
   it('never throws, and never remembers more than 2 KB, whatever an endpoint answers', () => {
     const rules = rulesOf(
       Array.from({ length: 20 }, (_, index) => ({
@@ -193,19 +234,30 @@ describe('a rule is refused', () => {
     ['surge', 'rules', /^is "surge"$/],
     [Array.from({ length: 21 }, (_, n) => ({ ...good, name: `r${n}` })), 'rules', /has 21 rules/],
     [[7], 'rules[0]', /is 7/],
+    [
+      [{ ...good, when: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`a${n}`, { changed: true }])) }],
+      'rules',
+      /compare 21 values by changed/,
+    ],
     [[{ ...good, name: undefined }], 'rules[0].name', /is missing/],
     [[{ ...good, name: 'a b' }], 'rules[0].name', /"a b"/],
-    [[good, good], 'rules[1].name', /as that of rules\[0\]/],
-    [[{ ...good, when: undefined }], 'rules[0].when', /is missing/],
+    [[good, good], 'rules[1].name', /the name of rules\[0\] too/],
+    [[{ ...good, when: undefined }], 'rules[0] (r).when', /is missing/],
     [[{ ...good, when: {} }], 'rules[0] (r).when', /is empty/],
-    [[{ ...good, when: { a: { over: 1 } } }], 'rules[0] (r).when["a"]', /"over", which is no operator/],
-    [[{ ...good, when: { 'a..b': 1 } }], 'rules[0] (r).when["a..b"]', /is no path/],
+    [[{ ...good, when: { a: { over: 1 } } }], 'rules[0] (r).when["a"]', /"over", which is not an operator/],
+    [[{ ...good, when: { 'a..b': 1 } }], 'rules[0] (r).when["a..b"]', /is not a path/],
     [[{ ...good, when: { a: { above: 'x' } } }], 'rules[0] (r).when["a"].above', /is "x"/],
-    [[{ ...good, when: { a: { above: { field: '' } } } }], 'rules[0] (r).when["a"].above.field', /is no path/],
+    [[{ ...good, when: { a: { above: { field: '' } } } }], 'rules[0] (r).when["a"].above.field', /is not a path/],
     [[{ ...good, when: { a: { above: { path: 'b' } } } }], 'rules[0] (r).when["a"].above', /"path"/],
+    [[{ ...good, when: { $stat: 500 } }], 'rules[0] (r).when["$stat"]', /no end of a run has/],
+    [
+      [{ ...good, when: { a: { above: { field: '$stat' } } } }],
+      'rules[0] (r).when["a"].above.field',
+      /no end of a run has/,
+    ],
     [[{ ...good, runs: 0 }], 'rules[0].runs', /is 0/],
     [[{ ...good, sibling: '' }], 'rules[0].sibling', /is empty/],
-    [[{ ...good, unless: {} }], 'rules[0].unless', /is no field of a rule/],
+    [[{ ...good, unless: {} }], 'rules[0].unless', /is not a field of a rule/],
     [[{ ...good, then: undefined }], 'rules[0] (r).then', /is missing/],
     [[{ ...good, then: {} }], 'rules[0] (r).then', /has no effect/],
     [[{ ...good, then: { every: '30s', at: 'now' } }], 'rules[0] (r).then', /has every and at/],
@@ -220,7 +272,7 @@ describe('a rule is refused', () => {
     [[{ ...good, then: { at: '+x' } }], 'rules[0] (r).then.at', /is "\+x"/],
     [[{ ...good, then: { at: { field: 't', plus: 1 } } }], 'rules[0] (r).then.at.plus', /is not known/],
     [[{ ...good, then: { at: { field: 't', plusMinutes: 'x' } } }], 'rules[0] (r).then.at.plusMinutes', /is "x"/],
-    [[{ ...good, then: { stop: true } }], 'rules[0] (r).then.stop', /is no effect/],
+    [[{ ...good, then: { stop: true } }], 'rules[0] (r).then.stop', /is not an effect/],
   ])('%j', (given, field, problem) => {
     const problems: MatchProblem[] = []
     readRules(given, 'rules', problems)

@@ -107,7 +107,7 @@ describe('scheduleProblems', () => {
 
   it('refuses an at that is over, unless that is what the schedule has said all along', () => {
     const timing = { at: now - 1 }
-    expect(problems({ timing })[0]?.problem).toContain('is over')
+    expect(problems({ timing })[0]?.problem).toContain('is in the past')
     expect(problems({ timing, description: 'done' }, { ...sound, timing })).toEqual([])
     expect(problems({ timing }, { ...sound, timing: { at: now - 2 } })).toHaveLength(1)
   })
@@ -151,7 +151,7 @@ describe('scheduleProblems', () => {
     expect(problems({ payload: { a: [1n] } })).toEqual([
       {
         field: 'payload',
-        problem: 'cannot be kept: its .a[0] is a bigint',
+        problem: 'cannot be stored: its .a[0] is a bigint',
         expected: 'plain data that JSON can express',
       },
     ])

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { backedOffEveryMs, type Grid, gridOf, type Timing } from '../../src/core/timing/timing.ts'
+import { backedOffEveryMs } from '../../src/core/timing/schedule-backoff.ts'
+import { type Grid, gridOf, type Timing } from '../../src/core/timing/timing.ts'
 
 const anchorAt = Date.UTC(2026, 2, 1)
 

@@ -72,20 +72,28 @@ async function saidBy({ operation, example, isStaged }: Asked): Promise<Map<stri
   return said
 }
 
-/** Without what is of the moment: a doctor counts bytes, and that a token was used is noted a little later. */
+/** Without what is of the moment: a doctor counts bytes, a tick takes its time, and that a token was used is noted a little later. */
 function told({ noun, verb }: AnyOperation, said: Said): Said {
   if (!('answer' in said)) return said
   if (noun === 'token' && verb === 'list') {
     return { answer: (said.answer as Record<string, unknown>[]).map((token) => ({ ...token, usedAt: null })) }
   }
+  if (noun === 'corpus' && verb === 'tick') return untimed(said)
   if (noun !== 'store' || verb !== 'doctor') return said
   const { ok, checks } = said.answer as { ok: boolean; checks: { check: string; state: string; findings: unknown }[] }
   return { answer: { ok, checks: checks.map(({ check, state, findings }) => ({ check, state, findings })) } }
 }
 
+/** Without what each stage of a tick took. */
+function untimed(said: Said): Said {
+  return JSON.parse(JSON.stringify(said, (key, value) => (key === 'ms' ? null : value)))
+}
+
 /** Verbs that may be the first thing anybody does. */
 const begins: ReadonlySet<string> = new Set([
   ...['create', 'put', 'enqueue', 'enqueueMany', 'set', 'apply'],
+  // What an agent plans counts against its quota.
+  ...['wake', 'loop'],
   ...['importWorkflow', 'importCrontab', 'importClaude', 'importCronicorn'],
 ])
 const emptyDesks = new Map<string, Lent>()

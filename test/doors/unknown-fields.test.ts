@@ -77,7 +77,7 @@ describe('a request full of unknown fields does not stop the event loop', () => 
     const runs = Array.from({ length: 20_000 }, () => ({ target: null, priorityy: 1 }))
     const { answer, compared } = await comparisons(() => here.runs.enqueueMany(runs as never).then(String, messageOf))
     expect(compared).toBeLessThan(3_000)
-    expect(answer).toContain('runs has 19900 more after runs[99] that were not read')
+    expect(answer).toContain('runs has 19900 more items after runs[99], which were not read')
     expect(answer).toContain('runs[0].priorityy is not a field of a run (expected: priority, if that was meant)')
     expect(answer.length).toBeLessThan(20_000)
   })
@@ -96,7 +96,7 @@ describe('a request full of unknown fields does not stop the event loop', () => 
   it('a program with a hundred thousand wrong arguments is refused with the first hundred', async () => {
     const command = Array.from({ length: 100_000 }, () => 1)
     const answer = await here.runs.enqueue({ target: { command } as never }).then(String, messageOf)
-    expect(answer).toContain('target.command has 99900 more behind command[99] that were not read')
+    expect(answer).toContain('target.command has 99900 more after command[99], which were not read')
     expect(answer.length).toBeLessThan(20_000)
   })
 

@@ -1,6 +1,7 @@
 /**
  * Answers of two stores as they can be compared. What differs in every store is told by what it is: ids in the order in
- * which they appear, instants that nobody asked for, and how long something took, if it took a millisecond at all. An instant on a whole minute was asked for.
+ * which they appear, instants that nobody asked for, and how long something took, if it took a millisecond at all. An instant of an answer
+ * that is on a whole minute was asked for; one that is shown there without its seconds may be so by chance.
  */
 export class Alike {
   readonly #ids = new Map<string, string>()
@@ -22,10 +23,11 @@ export class Alike {
       .replace(/\b\d{13}\/(?=[er]-)/g, '<instant>/')
       .replace(/\b[ehorstw]-[0-9a-z]{2,}\b/g, name)
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:(?!00(\.000)?Z)\d\d(\.\d+)?Z/g, '<instant>')
-      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /g, '<instant> ')
+      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)? /g, '<instant> ')
       .replace(/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d\d:\d\d(:\d\d)?/g, '<instant>')
       .replace(/\b(in )?\d+(\.\d+)? ?(ms|s|min|h|d)\b( \d+ (ms|s|min|h|d)\b)*( ago)?/g, '<time>')
       .replace(/\b(\d+[hm])*(\d+s\d+ms|\d+s|\d+ms)\b/g, '<time>')
+      .replace(/\bpaused for (\d+[dhms])+/g, 'paused for <time>')
       .replace(/"durationMs":\d+/g, '"durationMs":<time>')
       .replace(/\bnow\b/g, '<time>')
       .replace(/^ *it started <time> late\n/gm, '')

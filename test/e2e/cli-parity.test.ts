@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/table.ts'
 import { postgresUrl } from '../postgres.ts'
 import { Shell } from './belfry-process.ts'
-import { hostSteps, missing, type Step, steps, workedSteps } from './parity-steps.ts'
+import { hostSteps, missing, steps, workedSteps } from './parity-steps.ts'
 import { type Line, play } from './play.ts'
+import type { Step } from './step.ts'
 
 /** Plays the steps on the store of a shell itself. */
 function playOn(shell: Shell, list: readonly Step[]): Promise<Line[]> {

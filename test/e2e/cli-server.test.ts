@@ -5,8 +5,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Terminal } from '../doors/cli/terminal.ts'
 import { postgresUrl } from '../postgres.ts'
 import { type Running, Shell } from './belfry-process.ts'
-import { hostSteps, type Step, steps, workedSteps } from './parity-steps.ts'
+import { hostSteps, steps, workedSteps } from './parity-steps.ts'
 import { type Line, play, type Typist } from './play.ts'
+import type { Step } from './step.ts'
 
 interface Server {
   readonly shell: Shell

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { binary, Shell } from './belfry-process.ts'
@@ -34,15 +33,6 @@ function loadedAtOnce(file: string, known = new Map<string, string>()): Readonly
   return known
 }
 
-function medianMs(shell: Shell, words: string, times: number): number {
-  const all = Array.from({ length: times }, () => {
-    const startedAt = performance.now()
-    execFileSync(process.execPath, [binary, ...words.split(' ')], { cwd: shell.folder, stdio: 'pipe' })
-    return performance.now() - startedAt
-  })
-  return Math.round(all.toSorted((a, b) => a - b)[Math.floor(times / 2)] ?? 0)
-}
-
 describe('a command', () => {
   it('loads nothing that only workers and PostgreSQL need, or it would not start in time', async () => {
     const shell = new Shell('sqlite')
@@ -54,8 +44,6 @@ describe('a command', () => {
         loaded: [],
       })
     }
-    const took = ['--version', 'schedule list'].map((words) => `${words}: ${medianMs(shell, words, 5)} ms`)
-    console.info(`from start to end, the median of five: ${took.join(', ')}`)
   })
 
   it('has neither the client nor the server among what is loaded before it is known what was typed', () => {
@@ -72,8 +60,12 @@ describe('a command', () => {
     expect(files.length).toBeGreaterThanOrEqual(2)
   })
 
-  it('is seen to load what it does need', async () => {
-    expect(loadedBy(new Shell('sqlite'), 'up --once')).toEqual(expect.arrayContaining(['undici', 'pino']))
+  it('is seen to load what it does need, and the client of HTTP targets only where a run has one', async () => {
+    const shell = new Shell('sqlite')
+    expect(loadedBy(shell, 'up --once')).toContain('pino')
+    expect(loadedBy(shell, 'up --once')).not.toContain('undici')
+    await shell.belfry('run enqueue --http http://127.0.0.1:9/')
+    expect(loadedBy(shell, 'up --once')).toContain('undici')
     expect(loadedBy(new Shell('postgres'), 'queue set a --max-concurrent 1')).toContain('pg')
   })
 })

@@ -78,7 +78,7 @@ describe.each(['sqlite', 'postgres'] as const)('a worker on %s', (database) => {
     const { stdout } = await worker.ended
     const runs = await runsOf(shell)
     const idOf = (wanted: string) => runs.find(({ status }) => status === wanted)?.id
-    const parked = `1 run was parked, because it is not known whether the work was done (${idOf('parked')})`
+    const parked = `1 run was parked, because it is unknown whether their work was done (${idOf('parked')})`
     expect(stdout.trimEnd().split('\n').at(-1)).toBe(
       `Stopped; 1 run was released unfinished (${idOf('ready')}); ${parked}.`,
     )

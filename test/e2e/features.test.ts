@@ -37,15 +37,32 @@ function typed(shell: Shell, words: string, features: string): Promise<Ended> {
 }
 
 const optional = ['agents', 'hosts', 'config', 'routines', 'imports', 'backfill', 'corpus', 'planner']
+const commands = ['schedule list', 'up --once']
+const useLibrary = `const { Belfry } = await import('${library}')
+  const belfry = await Belfry.open({ store: 'memory:' }); await belfry.drain(); await belfry.close()`
+
+/** A program of each kind, by what it is called here. */
+function programsOf(shell: Shell): Record<string, readonly string[]> {
+  const typedWords = commands.map((words) => [words, [binary, ...words.split(' '), ...shell.store]] as const)
+  return { ...Object.fromEntries(typedWords), library: ['--input-type=module', '--eval', useLibrary] }
+}
 
 describe('what BELFRY_FEATURES leaves out', () => {
+  /** What each program loads where nothing is left out, seen once. */
+  const whole = new Map<string, readonly string[]>()
+  function wholeOf(name: string, shell: Shell): readonly string[] {
+    const seen = whole.get(name) ?? loadedBy(shell, programsOf(shell)[name] ?? [], '')
+    whole.set(name, seen)
+    return seen
+  }
+
   it.each(optional)('is not among the modules that a command and a worker load: %s', async (part) => {
     const shell = new Shell('sqlite')
     await shell.belfry('schedule create a --every 1h --handler h')
-    for (const words of ['schedule list', 'up --once']) {
-      const program = [binary, ...words.split(' '), ...shell.store]
-      expect(ofFolder(loadedBy(shell, program, `-${part}`), `parts/${part}`)).toEqual([])
-      expect(ofFolder(loadedBy(shell, program, ''), `parts/${part}`).length).toBeGreaterThan(0)
+    const programs = programsOf(shell)
+    for (const words of commands) {
+      expect(ofFolder(loadedBy(shell, programs[words] ?? [], `-${part}`), `parts/${part}`)).toEqual([])
+      expect(ofFolder(wholeOf(words, shell), `parts/${part}`).length).toBeGreaterThan(0)
     }
   })
 
@@ -53,15 +70,14 @@ describe('what BELFRY_FEATURES leaves out', () => {
     'is not loaded by the library either: %s',
     (features) => {
       const shell = new Shell('sqlite')
-      const text = `const { Belfry } = await import('${library}')
-      const belfry = await Belfry.open({ store: 'memory:' }); await belfry.drain(); await belfry.close()`
-      const program = ['--input-type=module', '--eval', text]
       const folders = features
         .split(',')
         .map((word) => (word === '-command' ? 'targets/command' : `parts/${word.slice(1)}`))
-      const [without, whole] = [loadedBy(shell, program, features), loadedBy(shell, program, '')]
+      const without = loadedBy(shell, programsOf(shell).library ?? [], features)
       expect(folders.flatMap((folder) => ofFolder(without, folder))).toEqual([])
-      expect(folders.map((folder) => ofFolder(whole, folder).length > 0)).toEqual(folders.map(() => true))
+      expect(folders.map((folder) => ofFolder(wholeOf('library', shell), folder).length > 0)).toEqual(
+        folders.map(() => true),
+      )
     },
   )
 })
@@ -126,8 +142,8 @@ describe('features', () => {
     }).toEqual({
       exit: 2,
       problems: [
-        'is "-routins" (expected: -routines, which leaves it out; without it, it is on);',
-        'is "agents" (expected: -agents, which leaves it out; without it, it is on);',
+        'is "-routins" (expected: -routines, which leaves the feature out; a feature that is not named stays on);',
+        'is "agents" (expected: -agents, which leaves the feature out; a feature that is not named stays on);',
         'leaves out holds, which stays: it keeps work from starting (expected:',
         'without -holds).',
       ],

@@ -1,41 +1,6 @@
 import { type AnyOperation, commandOf } from '../../src/operations/operation.ts'
-
-/** What a step has to go by: the ids that the steps before it were answered with. */
-export interface Known {
-  readonly [name: string]: string
-}
-
-export interface Step {
-  /** What is typed; the flags of the store are added to it. */
-  readonly words: (known: Known) => readonly string[]
-  readonly exit: number
-  /** Keeps an id of the answer under this name. */
-  readonly keeps?: string
-  /** What is piped in. */
-  readonly stdin?: string
-  /** Whether the answer for people has nothing in it that only one of the two databases could say. */
-  readonly isShown: boolean
-}
-
-interface Manner {
-  readonly exit?: number
-  readonly keeps?: string
-  readonly stdin?: string
-  readonly isShown?: false
-}
-
-/** A step that may name what was kept: `run show {first}`. */
-function step(line: string, { exit = 0, keeps, stdin, isShown }: Manner = {}): Step {
-  const words = (known: Known) =>
-    line.split(' ').map((word) => word.replace(/\{(\w+)\}/g, (_, name) => known[name] ?? ''))
-  return {
-    words,
-    exit,
-    ...(keeps !== undefined && { keeps }),
-    ...(stdin !== undefined && { stdin }),
-    isShown: isShown ?? !/^(doctor|worker)/.test(line),
-  }
-}
+import { corpusSteps } from './corpus-steps.ts'
+import { type Step, step } from './step.ts'
 
 const crontab = 'MAILTO=ops\n# Sweeps.\n0 2 * * * /opt/sweep --all\n@reboot /opt/agent\n'
 const queueFile = '{"entries":[{"id":"q-1","status":"leased","priority":7},{"id":"q-2","status":"drained"}]}'
@@ -113,33 +78,7 @@ export const steps: readonly Step[] = [
   step('agent show codex'),
   step('agent check gemini', { exit: 1 }),
   step('agent check nobody', { exit: 3 }),
-  step('corpus create faq --handler write --zone UTC'),
-  step('corpus create faq --handler other', { exit: 4 }),
-  step('corpus put faq --handler write --zone UTC --depth-weight 1'),
-  step('corpus put faq --handler write --drain', { exit: 2 }),
-  step('corpus show faq'),
-  step('corpus list'),
-  step('corpus put-item faq billing/refunds --sources {"ticket":"How"}'),
-  step('corpus seed faq billing'),
-  step('corpus seed faq billing', { exit: 4 }),
-  step('corpus list faq --owed'),
-  step('corpus item faq billing/refunds'),
-  step('corpus item faq ../up', { exit: 2 }),
-  step('corpus update faq billing --emphasis 2 --disabled'),
-  step('corpus preview faq billing/refunds'),
-  step('corpus explain faq billing/refunds'),
-  step('corpus status faq'),
-  step('corpus scan faq --full'),
-  step('corpus trigger faq billing/refunds'),
-  step('corpus queue faq'),
-  step('corpus clear faq'),
-  step('corpus tick faq'),
-  step('corpus abort faq'),
-  step('corpus release faq --all'),
-  step('corpus release faq', { exit: 2 }),
-  step('corpus delete-item faq billing --yes'),
-  step('corpus delete faq --yes'),
-  step('corpus show faq', { exit: 3 }),
+  ...corpusSteps,
   step('task create --name triage --cron 0_9_*_*_1-5 --zone UTC --exact --agent claude --prompt Triage'),
   step('task create --prompt Triage', { exit: 2 }),
   step('task loop Look --every 5m --until true --max-runs 3 --name look --dry-run'),
@@ -190,8 +129,9 @@ export const steps: readonly Step[] = [
   step('calendar delete office --yes'),
   step('planner status'),
   step('planner look depth', { exit: 3 }),
-  step('planner pause', { exit: 4 }),
-  step('planner resume', { exit: 4 }),
+  step('planner eval --last 1d'),
+  step('planner pause'),
+  step('planner resume'),
   step('planner set --provider openai-compatible --model qwen3', { exit: 2 }),
   step('planner set --provider openai-compatible --model qwen3 --url http://127.0.0.1:9/v1 --autonomy off'),
   step('analysis list'),
@@ -225,7 +165,7 @@ export const steps: readonly Step[] = [
   step('budget list'),
   step('budget show everything'),
   step('budget topup everything --runs 10'),
-  step('budget delete everything'),
+  step('budget delete everything --yes'),
   step('cost'),
   step('run screen r-3zzz', { exit: 3 }),
   step('run attach r-3zzz', { exit: 3 }),

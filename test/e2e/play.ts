@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Said } from '../doors/cli/terminal.ts'
 import { Alike } from './alike.ts'
-import type { Step } from './parity-steps.ts'
+import type { Step } from './step.ts'
 
 /** What was typed and what came of it, as it can be compared with another store's. */
 export interface Line {

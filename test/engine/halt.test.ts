@@ -1,7 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { haltReason } from '../../src/engine/halt.ts'
 import { findRun } from '../../src/store/reads/find-run.ts'
 import { listWorkers } from '../../src/store/reads/list-workers.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
@@ -126,5 +127,17 @@ describe('a STOP file', () => {
     const folder = await stage({ halt: { stopFile: tmpdir() } })
     await folder.engine.start()
     expect(folder.of('worker.halted')).toMatchObject([{ reason: `${tmpdir()} (EISDIR)` }])
+  })
+
+  it('that cannot even be looked at stops a caller that asks once, and one that is not there does not', async () => {
+    const { path, put } = stopFile()
+    expect(await haltReason({ stopFile: path })).toBe(null)
+    symlinkSync(path, `${path}-link`)
+    expect(await haltReason({ stopFile: `${path}-link` })).toBe(null)
+    put('Incident 4711')
+    expect(await haltReason({ stopFile: `${path}-link` })).toBe(`${path}-link: Incident 4711`)
+    symlinkSync(`${path}-b`, `${path}-a`)
+    symlinkSync(`${path}-a`, `${path}-b`)
+    expect(await haltReason({ stopFile: `${path}-a` })).toBe(`${path}-a (ELOOP)`)
   })
 })

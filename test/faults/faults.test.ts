@@ -46,25 +46,25 @@ it.concurrent.for(databases)(
   },
 )
 
-const size = { workers: 8, perKill: 60 }
+const size = { workers: 5, perKill: 60 }
 const others = [
   {
     sentence:
       'workers that race for one account, a third of them killed, never pass its ceiling and leave nothing reserved',
     fault: oneAccount(size),
-    times: 3,
-    effects: 150,
+    times: 2,
+    effects: 100,
   },
   {
     sentence: 'workers that race for one budget, a third of them killed, never pass it and leave nothing reserved',
     fault: oneBudget(size),
-    times: 3,
-    effects: 150,
+    times: 2,
+    effects: 100,
   },
   {
     sentence: 'the 50 tasks of a project have one end for each occurrence, while their workers are killed',
     fault: manyTasks,
-    times: 6,
+    times: 4,
     effects: 50,
   },
 ]

@@ -72,8 +72,10 @@ export class PhaseKills {
     )
   }
 
-  close(): Promise<void> {
-    return this.#belfry.close()
+  /** Its corpora are deleted first: their ticks would go on for ever. */
+  async close(): Promise<void> {
+    for (let number = 1; number <= this.#corpora; number++) await this.#belfry.corpora.delete(nameOf(number))
+    await this.#belfry.close()
   }
 
   /** A worker is killed at a point of a phase; without a blow it comes to the end. */
@@ -115,7 +117,7 @@ export class PhaseKills {
 
   async #begin(blow: Blow | undefined): Promise<Scene> {
     this.#corpora += 1
-    const name = `c${this.#corpora}`
+    const name = nameOf(this.#corpora)
     const root = join(this.#place.folder, name, 'notes')
     mkdirSync(join(root, 'a/.meta'), { recursive: true })
     writeFileSync(join(root, 'a/README.md'), 'a')
@@ -176,6 +178,10 @@ export class PhaseKills {
       ...(paidBefore > 1 ? [`the killed worker paid ${paidBefore} times`] : []),
     ]
   }
+}
+
+function nameOf(corpus: number): string {
+  return `c${corpus}`
 }
 
 /** Resolves once the process is stopped. */

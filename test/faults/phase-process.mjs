@@ -8,7 +8,7 @@ import { createRequire, register, syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 
 const { store, schema, root, run, point, at, leaseMs } = JSON.parse(process.argv[2])
-let [isArmed, points] = [false, 0]
+let [isArmed, hasStopped, points] = [false, false, 0]
 /** For the hand that edits: only the worker's own calls are points. */
 const { appendFileSync, readFileSync, renameSync, writeFileSync } = fs
 
@@ -19,13 +19,15 @@ function pass(name) {
   if (name !== at) return
   // A stopped process goes on here once it is continued, and only once.
   isArmed = false
+  hasStopped = true
   process.kill(process.pid, 'SIGSTOP')
 }
 
 function watch(owner, name, textOf) {
   const call = owner[name]
   const value = function (...args) {
-    if (textOf?.(this, args)?.includes('corpus_item')) isArmed = true
+    // Its phase begins; what it does before and beside that, such as a scan of the tree, is not what is struck.
+    if (!hasStopped && textOf?.(this, args)?.includes('corpus_run (run_id')) isArmed = true
     pass(name)
     const answer = call.apply(this, args)
     pass(`after ${name}`)

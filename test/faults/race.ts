@@ -8,6 +8,8 @@ const lookEveryMs = 100
 const missingMax = 2
 /** Its workers put nothing in themselves: their store would fill faster than what they race for lets it empty. */
 const clientMs = 3_600_000
+/** Few, so that many workers race without most of their leases being refused for want of room. */
+const slots = 2
 
 export interface RaceSize {
   readonly workers: number
@@ -35,7 +37,7 @@ export function raceFor({ id, title, place, run, soFar }: Prize, { workers, perK
     timesPerRound: 40,
     hasSchedules: false,
     async arrange(world) {
-      world.choice = { clientMs }
+      world.choice = { clientMs, slots }
       await place?.(world.store)
       await world.startMany(workers)
     },

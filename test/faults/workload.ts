@@ -142,7 +142,7 @@ export class Workload {
 
   /** Makes more tasks of one project than it may have, all at once, and answers how many were made. */
   async placeTasks(asked: number): Promise<number> {
-    const facts = { author: 'faults', by: 'agent', project: '/srv/app' } as const
+    const facts = { author: 'faults', by: 'person', project: '/srv/app' } as const
     const making = Array.from({ length: asked }, async (_, number) => {
       const { promises, spec } = taskKinds[number % taskKinds.length] as (typeof taskKinds)[number]
       const ids = [randomBytes(4).toString('hex')]

@@ -71,7 +71,7 @@ describe('what nobody can listen for is refused', () => {
     const [problem] = await problemsIn(() => listeners[verb]('run.complete' as never, listener))
     expect(problem).toEqual({
       field: 'event',
-      problem: 'is "run.complete", which is no event',
+      problem: 'is "run.complete", which is not an event',
       expected: 'run.completed, if that was meant',
     })
     expect(events.eventNames()).toEqual([])

@@ -1,6 +1,11 @@
+import { type Corpus, lockCorpus } from '../../src/parts/corpus/corpus-row.ts'
+import { keepCopy } from '../../src/parts/corpus/items/snapshots.ts'
+import type { StoreContext } from '../../src/store/store-context.ts'
 import { verbsAt } from './desk.ts'
 import type { Stage } from './stages.ts'
 
+/** The snapshot of the examples. */
+const snapshotAt = Date.UTC(2026, 0, 4, 9)
 const nothing: Stage = async () => ({})
 
 /** The corpus of the examples, without items. */
@@ -14,6 +19,17 @@ const filled: Stage = async (desk) => {
   await made(desk)
   const item = { name: 'faq', path: 'billing/refunds', sources: { ticket: 'How long does a refund take?' } }
   await verbsAt(() => desk.context).corpora.putItem(item)
+  return {}
+}
+
+/** With a snapshot of it, as the end of a full cycle keeps one. */
+const archived: Stage = async (desk) => {
+  await filled(desk)
+  const { store } = desk.context
+  await store.do(function* (context: StoreContext) {
+    const corpus = (yield* lockCorpus(context, 'faq')) as Corpus
+    yield* keepCopy(corpus, { path: 'billing/refunds', document: { _content: 'Five days.' } }, { at: snapshotAt })
+  })
   return {}
 }
 
@@ -34,6 +50,10 @@ export const corpusStages = {
   'corpus seed': made,
   'corpus preview': filled,
   'corpus explain': filled,
+  'corpus history': archived,
+  'corpus diff': archived,
+  'corpus restore': archived,
+  'corpus repair': filled,
   'corpus trigger': filled,
   'corpus queue': filled,
   'corpus clear': filled,

@@ -22,6 +22,7 @@ import {
   origins,
   queues,
   sections,
+  subjects,
 } from '../../src/table.ts'
 import { TestClock } from '../../src/testing/test-clock.ts'
 
@@ -58,6 +59,7 @@ export class Desk {
       kinds,
       queues,
       sections,
+      subjects,
       operationOf: (noun, verb) => operations.find((each) => each.noun === noun && each.verb === verb),
       randomHex: (bytes) => (++this.#drawn).toString(16).padStart(2 * bytes, '0'),
     }

@@ -14,6 +14,7 @@ it('scripts can rely on exit codes and statuses, which follow from the code of a
     ['not-allowed', 6, 403],
     ['unauthenticated', 6, 401],
     ['too-many', 5, 429],
+    ['too-many-changes', 5, 429],
     ['quota', 5, 429],
   ] satisfies [ErrorCode, number, number][])
   expect(exitOk).toBe(0)

@@ -10,7 +10,7 @@ const planned: Stage = async ({ context, store }) => {
   await store.do(
     setPlanner,
     { provider: 'scripted', model: 'demo', script: '/srv/script.json' },
-    { actor: context.actor },
+    { actor: context.actor, zone: context.zone },
   )
   await verbsAt(() => context).schedules.create({
     name: 'depth',
@@ -23,7 +23,7 @@ const planned: Stage = async ({ context, store }) => {
 
 async function begun(desk: Desk): Promise<number> {
   await planned(desk)
-  const look = await desk.store.do(beginLook, { schedule: 'depth', run: null, author: 'scripted demo' })
+  const look = await desk.store.do(beginLook, { schedule: 'depth', run: null, author: 'scripted demo', isAsked: true })
   return look.answer === 'begun' ? look.analysisId : 0
 }
 
@@ -40,9 +40,10 @@ const proposed: Stage = async (desk) => {
 
 /** The stages of planners. */
 export const plannerStages = {
-  'planner set': async () => ({}),
+  'planner set': planned,
   'planner status': planned,
   'planner look': planned,
+  'planner eval': planned,
   'planner pause': planned,
   'planner resume': planned,
   'analysis list': looked,

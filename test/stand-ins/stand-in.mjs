@@ -6,7 +6,7 @@
  *   hang:start     never print a line                 hang:end  never end           ask           wait behind a question
  *   flood:MB       lines that mean nothing            half      the last line is cut in the middle
  *   invalid        bytes that are no UTF-8            child     a grandchild that holds the pipes and ignores TERM; child:calm obeys it
- *   deaf           ignore TERM                        missing   the session to resume is gone
+ *   deaf           ignore TERM, but for the log       missing   the session to resume is gone
  *   slow           print the first line, and wait     murmur    complain for ever after the last line
  *   edit:FILE      append to a file of its folder     answered  wait behind a question until a line is typed
  *   blab           complain with its token
@@ -32,7 +32,7 @@ const input = process.stdin.isTTY ? '' : readFileSync(0, 'utf8')
 const { STAND_IN_LOG: log, ...env } = process.env
 if (log !== undefined)
   appendFileSync(log, `${JSON.stringify({ agent, args, input, pid: process.pid, cwd: process.cwd(), env })}\n`)
-if (has('deaf')) process.on('SIGTERM', () => undefined)
+if (has('deaf')) process.on('SIGTERM', () => log && appendFileSync(log, `${JSON.stringify({ deafTo: 'TERM' })}\n`))
 if (has('child') || word('child') !== undefined) {
   const stay = `${has('child') ? `trap '' TERM; ` : ''}while :; do sleep 1; done`
   const { pid } = spawn('/bin/sh', ['-c', stay], { stdio: 'inherit' })

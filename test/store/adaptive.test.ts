@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { Author } from '../../src/core/schedule/hint-author.ts'
 import { listHints } from '../../src/store/reads/find-schedule.ts'
 import { hintsWithOutcomes } from '../../src/store/reads/hint-outcomes.ts'
+import { listAttempts } from '../../src/store/reads/list-attempts.ts'
 import { pauseSchedule, resumeSchedule, writePause } from '../../src/store/schedules/pause-schedule.ts'
 import { resetSchedule } from '../../src/store/schedules/reset-schedule.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
@@ -10,6 +11,8 @@ import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'
 import { type HintWish, writeHint } from '../../src/store/schedules/steer-schedule.ts'
 import { clockNow, type Step } from '../../src/store/statement.ts'
 import type { StoreContext } from '../../src/store/store-context.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
+import { Desk, problemsIn, verbsAt } from '../operations/desk.ts'
 import { actor, hour, minute, onEachStore, type Stage, second, startAt } from './schedule-stage.ts'
 
 const reason = 'a test'
@@ -24,12 +27,12 @@ function* asPlanner(context: StoreContext, wanted: HintWish | { readonly until: 
   return yield* writeHint(context, row, { wish: wanted, author: planner, now })
 }
 
-function hinted({ store }: Stage, ms: number, ttlMs = hour) {
-  return store.do(setHint, 'report', { kind: 'interval', ms, ttlMs, reason, author: 'tester' })
+function hinted({ store }: Stage, ms: number, ttlMs = hour, why = reason) {
+  return store.do(setHint, 'report', { kind: 'interval', ms, ttlMs, reason: why, author: 'tester' })
 }
 
-function onceAt({ store }: Stage, at: number, ttlMs = hour) {
-  return store.do(setHint, 'report', { kind: 'oneshot', at, ttlMs, reason, author: 'tester' })
+function onceAt({ store }: Stage, at: number, ttlMs = hour, why = reason) {
+  return store.do(setHint, 'report', { kind: 'oneshot', at, ttlMs, reason: why, author: 'tester' })
 }
 
 /** The states from which a change has to take effect at once. */
@@ -58,10 +61,11 @@ onEachStore('adaptive schedules', (stage) => {
       await bring(stage())
       const { store, clock } = stage()
       const next = async () => (await stage().view()).nextRunAt
-      const { anchorAt } = await stage().view()
+      const { anchorAt, failureCount } = await stage().view()
       await hinted(stage(), 30 * second)
       expect(await next()).toBe(Math.max(anchorAt + 30 * second, clock.now))
       await store.do(clearHints, 'report', ['interval', 'oneshot'])
+      expect(await next()).toBe(anchorAt + hour * 2 ** failureCount)
       await store.do(resetSchedule, 'report', { actor })
       expect(await next()).toBe(anchorAt + hour)
       await store.do(pauseSchedule, 'report', { until: clock.now + 5 * hour, reason, actor })
@@ -125,34 +129,73 @@ onEachStore('adaptive schedules', (stage) => {
     expect(nexts.toSorted()).toEqual([startAt + 2 * hour, startAt + 3 * hour])
   })
 
-  it('adaptive 9: each hint has its own time to live and reason, and min is at most max', async () => {
+  it('adaptive 9: each hint has its own time to live and reason', async () => {
     await stage().put(hourly)
-    await hinted(stage(), 10 * minute, 5 * minute)
-    await onceAt(stage(), startAt + 20 * hour, 24 * hour)
+    await hinted(stage(), 10 * minute, 5 * minute, 'it grows')
+    await onceAt(stage(), startAt + 20 * hour, 24 * hour, 'a release')
     await stage().fireAt(startAt + 5 * minute)
-    const [oneshot, interval] = await stage().store.look(listHints, 'report')
-    expect([oneshot?.ended, interval?.ended?.by]).toEqual([null, 'expired'])
-    expect(await stage().view()).toMatchObject({
-      hints: { oneshot: { at: startAt + 20 * hour } },
-      nextRunAt: startAt + hour,
-    })
+    expect(await stage().store.look(listHints, 'report')).toMatchObject([
+      { kind: 'oneshot', reason: 'a release', expiresAt: startAt + 24 * hour, ended: null },
+      {
+        kind: 'interval',
+        reason: 'it grows',
+        expiresAt: startAt + 5 * minute,
+        ended: { by: 'expired', at: startAt + 5 * minute },
+      },
+    ])
+    const { hints, nextRunAt } = await stage().view()
+    expect(hints).toEqual({ oneshot: { at: startAt + 20 * hour, expiresAt: startAt + 24 * hour } })
+    expect(nextRunAt).toBe(startAt + hour)
   })
 
-  it('adaptive 13: a run keeps its instant, the source decided when it was planned, its worker and its attempt', async () => {
+  it('adaptive 9: no schedule has a min over its max, be they written at the same moment, nor a max below what its namespace allows', async () => {
+    const { context } = new Desk(stage().store, new TestClock(startAt))
+    const { schedules, namespaces } = verbsAt(() => context)
+    const spec = { name: 'report', every: '6h', min: '1m', max: '3h', target: { handler: 'report' } }
+    expect(await problemsIn(schedules.put({ ...spec, min: '4h' }))).toMatchObject([{ field: 'min' }])
+    for (let round = 0; round < 5; round += 1) {
+      await schedules.put(spec)
+      const name = 'report'
+      await Promise.allSettled([schedules.update({ name, min: '2h' }), schedules.update({ name, max: '1h' })])
+      const { minMs, maxMs } = (await stage().view()).spec
+      expect([minMs, maxMs]).toEqual(minMs === minute ? [minute, hour] : [2 * hour, 3 * hour])
+    }
+    await namespaces.set('default', { everyMin: '10m' })
+    expect(await problemsIn(schedules.put({ ...spec, max: '9m' }))).toMatchObject([{ field: 'max' }])
+    await schedules.put({ ...spec, max: '10m' })
+  })
+
+  it('adaptive 13: a run keeps its instant, the source decided when it was planned, its worker, its attempts and how each ended', async () => {
     await stage().put(hourly)
     await hinted(stage(), 10 * minute, 11 * minute)
     const { runs } = await stage().fireAt(startAt + 10 * minute)
+    // By the time it is executed the hint is over, and what comes next has another source.
     stage().to(startAt + 30 * minute)
-    const lease = await stage().leaseOne()
-    await stage().end(lease, { kind: 'failed', reason: 'status-500', retryable: false })
+    const first = await stage().leaseOne()
+    await stage().end(first, { kind: 'failed', reason: 'no-answer', retryable: true })
+    stage().pass(minute)
+    const { runId, fence, scheduleId } = await stage().leaseOne()
+    const outcome = { kind: 'failed', reason: 'status-500', retryable: false } as const
+    const result = { status: 500, headers: {}, body: 'down' }
+    await stage().store.settle([{ runId, fence, scheduleId, outcome, result }])
     const run = await stage().run(runs[0]?.id)
     expect(run).toMatchObject({
-      occurrenceAt: startAt + 10 * minute,
-      source: 'ai-interval',
-      fence: 1,
-      status: 'failed',
+      ...{ id: runId, occurrenceAt: startAt + 10 * minute, source: 'ai-interval', status: 'failed' },
+      ...{ fence: 2, end: { reason: 'status-500 (not retryable)' }, result: { value: { status: 500 } } },
     })
     expect(run.decision?.state?.hints?.interval?.ms).toBe(10 * minute)
+    const { workerId } = stage()
+    expect(await stage().store.look(listAttempts, runId)).toMatchObject([
+      { fence: 1, workerId, startedAt: startAt + 30 * minute, outcome: 'failed', reason: 'no-answer', ends: null },
+      {
+        fence: 2,
+        workerId,
+        endedAt: startAt + 31 * minute,
+        outcome: 'failed',
+        reason: 'status-500 (not retryable)',
+        ends: 'failed',
+      },
+    ])
     expect(await stage().view()).toMatchObject({ failureCount: 1, nextDecision: { source: 'baseline-interval' } })
   })
 
@@ -174,6 +217,14 @@ onEachStore('adaptive schedules', (stage) => {
     const hintedAt = stage().clock.now
     await hinted(stage(), 30 * second, 5 * minute)
     expect((await stage().view()).nextRunAt).toBe(hintedAt)
+    const explained = () => {
+      const { context } = new Desk(stage().store, new TestClock(stage().clock.now))
+      return verbsAt(() => context).schedules.explain('report')
+    }
+    expect(await explained()).toMatchObject({
+      next: { at: hintedAt, source: 'ai-interval' },
+      hints: [{ counts: true, reason }],
+    })
     const starts: number[] = []
     for (let wakeAt: number | null = hintedAt; wakeAt !== null && wakeAt < hintedAt + 2 * hour; ) {
       const { runs } = await stage().fireAt(wakeAt)
@@ -186,6 +237,7 @@ onEachStore('adaptive schedules', (stage) => {
     }
     const underHint = [0, 35, 70, 105, 140, 175, 210, 245, 280]
     expect(starts).toEqual([...underHint, 285 + 3_600])
+    expect(await explained()).toMatchObject({ hints: [{ counts: false, ended: { by: 'expired' } }] })
     const [outcome] = await stage().store.look(hintsWithOutcomes, 'report')
     expect(outcome).toMatchObject({ ended: { by: 'expired' }, outcome: { starts: 9, failures: 0, baseline: null } })
   })

@@ -50,6 +50,30 @@ it('a migration of a part that was left out before is applied when the part is t
   await database.close()
 })
 
+it('a second empty store of a process gets what the migrations made of the first one: the same tables, indexes and rows', async () => {
+  // As from another process: nothing is known of these.
+  const asNew = migrations.map((migration) => ({ ...migration }))
+  const [first, second] = [openSqliteMemory(), openSqliteMemory()]
+  for (const database of [first, second]) await migrate(database, asNew)
+  const everything = async (database: Database) => {
+    const found = await database.read(() =>
+      all<{ type: string; name: string }>(
+        both('test schema', 'select type, name, tbl_name, sql from sqlite_master order by rowid'),
+      ),
+    )
+    const counts = found
+      .filter(({ type }) => type === 'table')
+      .map(({ name }) => database.read(() => all(both(`test rows ${name}`, `select * from ${name}`))))
+    return { found, rows: await Promise.all(counts) }
+  }
+  const [one, other] = [await everything(first), await everything(second)]
+  expect(one.found.length).toBeGreaterThan(100)
+  const withoutInstants = (text: unknown) =>
+    JSON.parse(JSON.stringify(text).replaceAll(/"applied_at":\d+/g, '"applied_at":0'))
+  expect(withoutInstants(other)).toEqual(withoutInstants(one))
+  await Promise.all([first.close(), second.close()])
+})
+
 describe.each([
   ['SQLite', () => `sqlite:${join(folder, 'belfry.db')}`],
   ['PostgreSQL', () => postgresUrl()],

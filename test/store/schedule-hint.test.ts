@@ -51,6 +51,20 @@ onEachStore('hints', (stage) => {
     expect((await stage().view()).nextRunAt).toBe(startAt + hour + 2 * minute)
   })
 
+  it('an edit to a single instant ends the interval hints of every author, and the instant stays as it was asked for', async () => {
+    await stage().put({ timing: { cron: '0 12 * * *', zone: 'UTC' } })
+    await interval(stage(), 10 * minute)
+    await oneshot(stage(), startAt + 20 * minute)
+    await stage().put({ timing: { at: startAt + 30 * minute } })
+    expect((await stage().view()).hints).toEqual({ oneshot: expect.anything() })
+    await stage().store.do(clearHints, 'report', ['oneshot'])
+    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 30 * minute, hints: {} })
+    expect(await stage().store.look(listHints, 'report')).toMatchObject([
+      { kind: 'oneshot', ended: { by: 'cleared' } },
+      { kind: 'interval', ended: { at: startAt, by: 'edited' } },
+    ])
+  })
+
   it('the expiry of a hint is an instant at which the governor is asked', async () => {
     await stage().put({ timing: { cron: '0 12 * * *', zone: 'UTC' } })
     await interval(stage(), 2 * hour, hour)

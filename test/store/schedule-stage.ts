@@ -56,6 +56,11 @@ export class Stage {
     return this.store.do(putSchedule, whole, { mode: 'put', actor, ...options })
   }
 
+  /** The worker that has leased, once one has. */
+  get workerId(): string {
+    return this.#workerId
+  }
+
   to(instant: number): void {
     this.clock.now = instant
   }

@@ -16,7 +16,17 @@ onEachDatabase('worker', (scene) => {
     const id = await scene().write((context) => registerWorker(context, worker))
     const { ...shown } = worker
     expect(await scene().read(listWorkers)).toEqual([
-      { ...shown, id, startedAt: startAt, beatAt: startAt, stoppedAt: null, diedAt: null, halted: null, lost: null },
+      {
+        ...shown,
+        id,
+        startedAt: startAt,
+        beatAt: startAt,
+        stoppedAt: null,
+        diedAt: null,
+        halted: null,
+        isHost: false,
+        lost: null,
+      },
     ])
   })
 

@@ -101,6 +101,26 @@ describe.runIf(process.platform === 'linux')('leftovers of an attempt', () => {
     expect(isRunning(child.pid)).toBe(false)
   })
 
+  it('have the time after TERM that their environment gives them', async () => {
+    const env = { ...marks(), BELFRY_KILL_AFTER_MS: '15000' }
+    const calm = start(['sh', '-c', `trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.01; done`], env)
+    await heard(calm, /up/)
+    const said = heard(calm, /bye/)
+    expect(await endLeftovers([attempt])).toBeGreaterThan(0)
+    await said
+    await vanished(calm.pid)
+  })
+
+  it('are killed when that time is over, with all of their group, and have no more than any target may have', async () => {
+    const env = { ...marks(), BELFRY_KILL_AFTER_MS: '999999999' }
+    const deaf = `trap '' TERM; while :; do sleep 0.01; done`
+    const child = start(['sh', '-c', `env -i sh -c "${deaf}" & echo hidden $!; ${deaf}`], env)
+    const [, hidden] = await heard(child, /hidden (\d+)/)
+    descendants.push(Number(hidden))
+    expect(await endLeftovers([attempt], { killAfterMsMax: 200 })).toBeGreaterThan(0)
+    await vanished(child.pid, Number(hidden))
+  })
+
   it('are none that started before the attempt was leased', async () => {
     const early = await sleeper(marks())
     expect(await endLeftovers([{ ...attempt, leasedAt: Date.now() + 3_600_000 }])).toBe(0)

@@ -125,13 +125,13 @@ describe('a secret is refused', () => {
     expect((await refusal({ secret: 'A' }, { BELFRY_SECRET_A: '' })).message).toMatch(/BELFRY_SECRET_A is empty/)
     expect((await refusal({ secret: 'LONG' })).message).toMatch(/LONG holds over 32768 bytes/)
     expect((await refusal({ secret: 'BYTES' })).message).toMatch(/BYTES is not text in UTF-8/)
-    expect((await refusal({ secret: 'FOLDER' })).message).toMatch(/FOLDER is no file/)
+    expect((await refusal({ secret: 'FOLDER' })).message).toMatch(/FOLDER is not a file/)
     expect((await refusal({ secret: 'A' }, { BELFRY_SECRET_A: 'a canary\0' })).message).toMatch(/holds a NUL/)
   })
 
   it('when its file is a pipe that nobody writes to, instead of being waited for', async () => {
     execFileSync('mkfifo', ['-m', '600', join(folder, 'PIPE')])
-    expect((await refusal({ secret: 'PIPE' })).message).toMatch(/PIPE is no file/)
+    expect((await refusal({ secret: 'PIPE' })).message).toMatch(/PIPE is not a file/)
   })
 
   it.each(['../FILED', 'a/b', '', '1A', 'A-B', 'A'.repeat(65), 'A\n', 5, null])('when its name is %j', async (name) => {

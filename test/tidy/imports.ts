@@ -5,7 +5,6 @@ const storePort = [
   'port',
   'audit/actor',
   'tokens/token-steps',
-  'routine-steps',
   'event-view',
   'section',
   'views',
@@ -31,8 +30,6 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   core: [],
   store: ['core/'],
   targets: ['core/'],
-  planner: ['core/', ...storePort],
-  corpus: ['core/', ...storePort],
   engine: ['core/', ...storePort, 'targets/'],
   operations: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', ...targetInputs],
   library: [

@@ -1,9 +1,10 @@
-import { linesOf, type Node, type Repository, rootName, walk } from './repository.ts'
+import { isNode, linesOf, type Node, type Repository, rootName, type Source, walk } from './repository.ts'
 import type { Rule } from './rule.ts'
 
 const fileLinesMax = 400
 const functionLinesMax = 60
 const folderFilesMax = 25
+const portMethodsMax = 20
 
 export const shortFiles: Rule = {
   sentence: `no file of code is longer than ${fileLinesMax} lines`,
@@ -37,6 +38,45 @@ export const smallFolders: Rule = {
 
 function filesIn(folder: string, count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`${folder}/f${index}.ts`, '']))
+}
+
+const portFile = 'src/store/port.ts'
+
+export const smallPort: Rule = {
+  sentence: `the port of the store has at most ${portMethodsMax} methods, so that it can be read in one sitting`,
+  offenders(repository) {
+    const ports = repository.code.filter(({ path }) => path === portFile).flatMap(storeIn)
+    if (ports.length === 0 && repository.files.has(portFile)) return [`${portFile} has no interface Store any more`]
+    const methods = ports.flatMap(({ body }) => (body as Node).body as Node[]).filter(isMethod)
+    return methods.length > portMethodsMax
+      ? [`${portFile} has ${methods.length} methods, at most ${portMethodsMax}: make it a verb or a read`]
+      : []
+  },
+  broken: [
+    { files: { [portFile]: portOf(21) }, says: [/^src\/store\/port\.ts has 21 methods/] },
+    { files: { [portFile]: 'export interface Other {}' }, says: [/no interface Store/] },
+  ],
+  kept: [{ [portFile]: `${portOf(20)}\nexport interface Other {\n${'b(): void\n'.repeat(30)}}` }, {}],
+}
+
+function storeIn({ program }: Source): Node[] {
+  const found: Node[] = []
+  walk(program, (node) => {
+    if (node.type === 'TSInterfaceDeclaration' && rootName(node.id) === 'Store') found.push(node)
+  })
+  return found
+}
+
+/** A field of a function type is called like a method. */
+function isMethod({ type, typeAnnotation }: Node): boolean {
+  if (type === 'TSMethodSignature') return true
+  const field = type === 'TSPropertySignature' && isNode(typeAnnotation) ? typeAnnotation.typeAnnotation : undefined
+  return isNode(field) && field.type === 'TSFunctionType'
+}
+
+function portOf(methods: number): string {
+  const fields = Array.from({ length: methods }, (_, index) => (index === 0 ? 'a: () => void' : `a${index}(): void`))
+  return `export interface Store {\n  readonly place: string\n${fields.join('\n')}\n}`
 }
 
 const isFunction = ({ type }: Node) => /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type)

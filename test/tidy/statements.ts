@@ -3,10 +3,10 @@ import { isNode, type Node, type Repository, type Source, walk } from './reposit
 import type { Rule } from './rule.ts'
 
 /**
- * Applies what the migrations hold, which are texts of the program too, but are known to it only as a list. Its own
+ * Apply what the migrations hold, which are texts of the program too, but are known to them only as a list. Their own
  * statements are still looked at by every reader of that file.
  */
-const migrator = 'src/store/migrations/migrate.ts'
+const migrators = ['src/store/migrations/migrate.ts', 'src/store/migrations/empty-store.ts']
 
 /** Where statements come from; a rule that finds none beside it is blind. */
 const ground = 'src/store/statement.ts'
@@ -85,7 +85,7 @@ function sourcesOf(repository: Repository): Source[] {
 
 function allMade(repository: Repository): Made[] {
   return sourcesOf(repository)
-    .filter(({ path }) => path !== migrator)
+    .filter(({ path }) => !migrators.includes(path))
     .flatMap(madeIn)
 }
 

@@ -2,19 +2,21 @@ import { cron } from '../cron/cron.ts'
 import { formatDuration } from '../duration.ts'
 import type { Timing } from '../timing/timing.ts'
 
-/** How many unfinished tasks the runs of one parent may have planned, all together. */
+/** How many unfinished tasks the runs of one parent may have planned in total. */
 export const childrenMax = 5
 /** The least time between two runs of a child. */
 export const childEveryMsMin = 5 * 60_000
-/** A run of this depth plans nothing: children have no children. */
+/** A run of this depth plans nothing: tasks planned by an agent plan no tasks of their own. */
 export const childDepthMax = 1
 
 export interface ChildQuestion {
   readonly now: number
-  /** The depth of the run that plans: 0 where a person planned it. */
+  /** The depth of the run that plans the task; 0 if a person planned that run. */
   readonly depth: number
-  /** The unfinished children of its parent. */
+  /** The unfinished tasks that the same parent planned; outside a run those of the agent in its project. */
   readonly live: number
+  /** Whether the agent acts outside a run, as in a live session. */
+  readonly isOutside?: boolean | undefined
   readonly timing: Timing
   readonly expiresAt: number
 }
@@ -26,34 +28,47 @@ export interface ChildRefusal {
 }
 
 /** Why an agent may not plan a task in its run; `null` where it may. */
-export function childRefusal({ now, depth, live, timing, expiresAt }: ChildQuestion): ChildRefusal | null {
+export function childRefusal(question: ChildQuestion): ChildRefusal | null {
+  const { now, depth, live, timing, expiresAt, isOutside = false } = question
   if (depth >= childDepthMax) {
     const hint = 'Let the task that planned this one plan the rest, or call schedule_wakeup in a loop of your own.'
     return { reason: 'child-depth', says: 'An agent planned this run itself, and such a run plans no tasks.', hint }
   }
   if (live >= childrenMax) {
     const hint = 'Delete one with cron_delete, or wait until one has finished.'
-    return { reason: 'children-full', says: `It has ${live} unfinished tasks, and may not have more.`, hint }
+    const planners = isOutside ? 'This agent has planned' : 'The runs of its schedule have planned'
+    const place = isOutside ? ' in this project' : ''
+    const says = `${planners} ${live} unfinished tasks${place}, and may not have more.`
+    return { reason: 'children-full', says, hint }
   }
-  const gapMs = shortestGapMs(timing, now, expiresAt)
-  if (gapMs !== null && gapMs < childEveryMsMin) {
-    const hint = `Let at least ${formatDuration(childEveryMsMin)} pass between two runs.`
-    return { reason: 'child-every', says: `Two of its runs are ${formatDuration(gapMs)} apart.`, hint }
-  }
+  const often = oftenRefusal({ now, timing, expiresAt })
+  if (often !== null) return often
   const firstAt = timing.at ?? (timing.cron === undefined ? null : cron(timing.cron, timing.zone).next(now))
   if (firstAt === null || firstAt <= expiresAt) return null
   const hint = `Choose an instant before ${new Date(expiresAt).toISOString()}, or ask a person.`
-  return { reason: 'child-expiry', says: 'It would expire before its first run.', hint }
+  return { reason: 'child-expiry', says: 'This task would expire before its first run.', hint }
 }
 
-/** The shortest time between two of its instants while it lasts; `null` where it has fewer than two. */
+/** Why an agent may not plan a task as often as this; `null` where it may. */
+export function oftenRefusal({
+  now,
+  timing,
+  expiresAt,
+}: Pick<ChildQuestion, 'now' | 'timing' | 'expiresAt'>): ChildRefusal | null {
+  const gapMs = shortestGapMs(timing, now, expiresAt)
+  if (gapMs === null || gapMs >= childEveryMsMin) return null
+  const hint = `Let at least ${formatDuration(childEveryMsMin)} pass between two runs.`
+  return { reason: 'child-every', says: `Two runs of this task would be ${formatDuration(gapMs)} apart.`, hint }
+}
+
+/** The shortest time between two instants of the task before it expires; `null` where fewer than two are left. */
 function shortestGapMs(timing: Timing, now: number, untilAt: number): number | null {
   if (timing.everyMs !== undefined) return timing.everyMs
   if (timing.cron === undefined) return null
   const calendar = cron(timing.cron, timing.zone)
   let shortest: number | null = null
   let before = calendar.next(now)
-  // Stops at the first gap that is too short, so that it looks at few thousand instants at most.
+  // Stops at the first gap that is too short, so that at most a few thousand instants are computed.
   while (before !== null && before <= untilAt && (shortest ?? childEveryMsMin) >= childEveryMsMin) {
     const next = calendar.next(before)
     if (next !== null) shortest = Math.min(shortest ?? next - before, next - before)

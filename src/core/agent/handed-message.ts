@@ -3,10 +3,10 @@ import { originatedPrompt, type PromptOrigin } from './prompt-origin.ts'
 
 export interface MessageToHand {
   readonly prompt: string
-  /** What came with the prompt, as JSON text. */
+  /** The data that came with the prompt, as JSON text. */
   readonly payload?: string | undefined
   readonly origin: PromptOrigin
-  /** Whether the prompt is its owner's. That of an unknown or unattended sender is data. */
+  /** Whether the owner wrote the prompt. A prompt of an unknown or unattended sender is data. */
   readonly isTrusted: boolean
 }
 

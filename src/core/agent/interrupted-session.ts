@@ -5,12 +5,12 @@ export interface EarlierAttempt {
   readonly sessionId?: string | null | undefined
 }
 
-/** Ends through which an agent was interrupted in the middle of its work. */
+/** Ends by which an agent was interrupted in the middle of its work. */
 const interrupted: ReadonlySet<string> = new Set(['lost', 'forced-stop', 'unknown', 'deferred'])
 
 /**
- * The session that the next attempt continues, from the earlier attempts, newest first. An attempt that began nothing tells nothing.
- * After a failure none is continued: what led to it is in the session.
+ * The session that the next attempt continues, from the earlier attempts, newest first. An attempt that began nothing is ignored.
+ * After a failure no session is continued, because the cause of the failure is in the session.
  */
 export function interruptedSession(earlier: readonly EarlierAttempt[], profile: string): string | null {
   const last = earlier.find(({ outcome, sessionId }) => {

@@ -1,4 +1,4 @@
-/** A longer line is passed by: to keep it would let a program fill the memory. */
+/** A longer line is skipped: keeping it would let a program fill the memory. */
 const lineLengthMax = 4 * 1024 ** 2
 
 /** Splits a text that comes in pieces into lines. */
@@ -17,7 +17,7 @@ export class LineSplitter {
     let from = 0
     for (let at = piece.indexOf('\n'); at !== -1; at = piece.indexOf('\n', from)) {
       const part = piece.slice(from, at)
-      // Nearly every line is whole in its piece.
+      // Nearly every line begins and ends in the same piece.
       const line = this.#rest === '' && !this.#isTooLong ? withoutReturn(part) : this.#taken(part)
       from = at + 1
       if (line !== null) lines.push(line)

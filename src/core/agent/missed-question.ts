@@ -2,7 +2,7 @@ import { formatDuration } from '../duration.ts'
 import { fence } from '../untrusted-text.ts'
 
 export interface MissedPrompt {
-  /** By which it is run or dropped. */
+  /** The id with which the caller runs or drops the prompt. */
   readonly id: string
   readonly agent: string
   readonly prompt: string
@@ -11,7 +11,7 @@ export interface MissedPrompt {
 
 /**
  * One question about all prompts that came due while no worker ran, or null where there is none. A prompt is data here: the
- * reader is to decide about it, and not to do it.
+ * reader decides about the prompt and does not follow it.
  */
 export function missedQuestion({ now, missed }: { now: number; missed: readonly MissedPrompt[] }): string | null {
   if (missed.length === 0) return null

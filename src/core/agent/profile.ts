@@ -4,12 +4,12 @@ import { patternExpected, patternProblem } from '../json/pattern.ts'
 
 /**
  * A fact of a transcript. In a stream of JSON it stands at paths (`usage.input_tokens`, `content[*].text`) of the lines that have
- * all of these values; in a text it is the word before another one, in a line that begins so.
+ * all of these values; in plain text it is the word before a given word, in a line with a given beginning.
  */
 export interface ReadRule {
   readonly when?: Readonly<Record<string, Plain | readonly Plain[]>> | undefined
   readonly at?: string | readonly string[] | undefined
-  /** A number that is part of the one found, and not counted in it. */
+  /** A number that the found number includes and that is subtracted from it. */
   readonly minus?: string | undefined
   readonly starts?: string | undefined
   readonly word?: string | undefined
@@ -17,7 +17,7 @@ export interface ReadRule {
   readonly sum?: true | undefined
   /** Texts of lines in a row are joined: the stream sends them in pieces. */
   readonly join?: true | undefined
-  /** Where each of several limits, by name, says how much of it is used and when it opens anew. */
+  /** For several limits, by name: where the share used and the reset stand. */
   readonly share?: string | undefined
   readonly reset?: string | undefined
   /** What an instant is counted in. */
@@ -27,7 +27,7 @@ export interface ReadRule {
 type Plain = string | number | boolean | null
 export type Rules = ReadRule | readonly ReadRule[]
 
-/** What is read of a transcript. */
+/** The facts that are read from a transcript. */
 export const readNames = [
   'session',
   'model',
@@ -47,13 +47,13 @@ export const readNames = [
 ] as const
 export type ReadName = (typeof readNames)[number]
 
-/** What an end of a program or a line of it proves. */
+/** What an exit code or a line of the transcript proves. */
 export const proofs = ['setup', 'exhausted', 'error'] as const
 export type Proof = (typeof proofs)[number]
 
 /** How the transcript of an agent is read and judged. */
 export interface TranscriptProfile {
-  /** A JSON value a line, one JSON value in all, or plain text. */
+  /** One JSON value per line, one JSON value in all, or plain text. */
   readonly stream: 'jsonl' | 'json' | 'text'
   readonly read: { readonly [Name in ReadName]?: Rules | undefined }
   readonly verdict?:
@@ -62,9 +62,9 @@ export interface TranscriptProfile {
         readonly exits?: Readonly<Record<string, Proof>> | undefined
       })
     | undefined
-  /** How a provider refuses by its limit; the value is the instant at which the limit opens again. */
+  /** How a provider refuses because of its limit; the value is the instant at which the limit resets. */
   readonly limits?: Rules | undefined
-  /** Whether denied tools fail the attempt. */
+  /** Whether the attempt fails when tools were denied. */
   readonly denials?: 'fail' | 'ignore' | undefined
   /** The price of a million tokens by model, or of every model by `*`, for agents that report no money. */
   readonly prices?: Readonly<Record<string, Price>> | undefined
@@ -77,10 +77,10 @@ export interface Price {
   readonly cached?: number | undefined
 }
 
-/** A path in pieces: between them stand all values of a list or an object. */
+/** A path split at its wildcards; each wildcard stands for all values of a list or an object. */
 export type Path = readonly JsonPath[]
 
-/** `content[*].text`; `null` where it is no path. */
+/** `content[*].text`; `null` where the text is not a path. */
 export function parsePath(text: string): Path | null {
   const pieces = text.split('[*]').map((piece, index) => {
     if (piece === '') return []
@@ -97,7 +97,7 @@ export interface ProfileProblem {
 
 const pathExpected = jsonPathExpected.replace('headers["x-id"]', 'items[*].id')
 
-/** The problems of the paths and rules of a profile, whose form was checked before. */
+/** The problems of the paths and rules of a profile; the form of the profile was checked before. */
 export function transcriptProblems({ stream, read, verdict = {}, limits }: TranscriptProfile): ProfileProblem[] {
   const { exits: _, ...proven } = verdict
   const named = [
@@ -112,7 +112,7 @@ export function transcriptProblems({ stream, read, verdict = {}, limits }: Trans
   )
   if (stream === 'text' || read.final !== undefined) return problems
   const problem = 'is missing'
-  return [...problems, { field: 'read.final', problem, expected: 'where the final message stands' }]
+  return [...problems, { field: 'read.final', problem, expected: 'the rule that finds the final message' }]
 }
 
 interface RulePlace {
@@ -135,8 +135,11 @@ function ruleProblems(rule: ReadRule, { field, stream }: RulePlace): ProfileProb
   const strays = stream === 'text' ? { when: rule.when, at: rule.at, minus } : { starts, word }
   const stray = Object.entries(strays).find(([, value]) => value !== undefined)
   if (stray === undefined) return wrong
-  const expected = stream === 'text' ? 'starts and word: the stream is text' : 'when and at: the stream is JSON'
-  return [...wrong, { field: `${field}.${stray[0]}`, problem: `is given for a stream of ${stream}`, expected }]
+  const expected =
+    stream === 'text'
+      ? '`starts` and `word`, because the stream is text'
+      : '`when` and `at`, because the stream is JSON'
+  return [...wrong, { field: `${field}.${stray[0]}`, problem: `does not apply to a ${stream} stream`, expected }]
 }
 
 export function listOf(rules: Rules | undefined): readonly ReadRule[] {
@@ -166,7 +169,7 @@ export function valuesAt(value: unknown, path: Path): unknown[] {
 
 const valuesMax = 1_000
 
-/** A JSON value has no undefined in it. */
+/** A JSON value never contains undefined. */
 function inner(value: unknown, path: JsonPath): unknown {
   let found = value
   for (const key of path) {

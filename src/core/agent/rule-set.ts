@@ -20,8 +20,8 @@ interface Compiled<Name> extends NamedRule<Name> {
 const wordsLengthMax = 500
 
 /**
- * Rules that are asked together. Nearly all of them begin with the same field (`type`), by whose value they are kept, so that a
- * line of no interest is not even parsed. Of several rules for a name the first that matches counts.
+ * Rules that are evaluated together. Nearly all of them test the same field (`type`) first, so they are indexed by its value,
+ * and a line that matches no rule is not parsed. Of several rules for a name the first that matches counts.
  */
 export class RuleSet<Name extends string> {
   readonly #names: ReadonlySet<Name>
@@ -39,7 +39,7 @@ export class RuleSet<Name extends string> {
     const valuesOf = ({ rule: { when = {} } }: Compiled<Name>) =>
       Object.hasOwn(when, this.#key) ? [when[this.#key]].flat() : null
     const values = new Set(rules.flatMap((rule) => valuesOf(rule) ?? []))
-    // In the order in which they were given, whatever they begin with.
+    // The rules in the order in which they were given, whatever field they test first.
     for (const value of values)
       this.#byValue.set(
         value,
@@ -102,7 +102,7 @@ function commonKey(rules: readonly Compiled<unknown>[]): string {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? ''
 }
 
-/** A profile was checked before it was stored; a path that is none finds nothing. */
+/** A profile was checked before it was stored; an invalid path finds nothing. */
 export function pathOf(text: string): Path {
   return parsePath(text) ?? [['\0']]
 }
@@ -123,7 +123,7 @@ function foundIn(value: unknown, { when, at, minus }: Compiled<unknown>): unknow
       ]
 }
 
-/** The word before another one, in a line that begins so. */
+/** The word before a given word, in a line with a given beginning. */
 function wordIn(line: string, { starts, word }: ReadRule): string[] | null {
   if (starts === undefined || !line.startsWith(starts)) return null
   if (word === undefined) return []
@@ -132,7 +132,7 @@ function wordIn(line: string, { starts, word }: ReadRule): string[] | null {
   return at < 1 ? null : [words[at - 1] as string]
 }
 
-/** Of a text such as `14k`, `1,204` or `$0.06` its number. */
+/** The number in a text such as `14k`, `1,204` or `$0.06`. */
 export function numberOf(value: unknown): number[] {
   if (typeof value === 'number') return Number.isFinite(value) ? [value] : []
   const match = typeof value === 'string' ? /^\$?(\d[\d,]{0,15}(?:\.\d{1,12})?)([kM]?)\$?$/.exec(value) : null

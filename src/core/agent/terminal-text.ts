@@ -1,12 +1,12 @@
 /** Control sequences: of CSI, OSC and the like, and the short ones. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
 const sequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-~])|\r+(?=\n)/g
-/** One that may still go on. A longer one is no sequence. */
+/** A sequence that may continue in the next piece. Longer text is not a sequence. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
 const unfinished = /(?:\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b]*\u001b?|[ -/]*)?|\r+)$/
 const unfinishedLengthMax = 4_096
 
-/** Takes the colours, cursor moves and line ends of a terminal out of a text that comes in pieces. */
+/** Removes the colours, cursor moves and line ends of a terminal from a text that comes in pieces. */
 export class TerminalText {
   #rest = ''
 

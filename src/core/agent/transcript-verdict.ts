@@ -15,7 +15,7 @@ export type AgentFailure =
 
 export type TranscriptVerdict =
   | { readonly kind: 'answered'; readonly text: string }
-  /** The provider refused by its limit. */
+  /** The provider refused because of its limit. */
   | {
       readonly kind: 'limited'
       readonly resetAt?: number | undefined
@@ -29,7 +29,7 @@ export interface JudgedTranscript {
   readonly profile: Pick<TranscriptProfile, 'verdict' | 'denials' | 'stream'>
   readonly exitCode: number | null
   readonly signal?: string | null | undefined
-  /** Why the agent was ended although it had not answered. */
+  /** Why the agent was stopped although it had not answered. */
   readonly stalled?: string | undefined
 }
 
@@ -38,7 +38,7 @@ export interface JudgedTranscript {
  * good answer.
  *
  * Only a final message with a text is an answer. A limit counts only where a structured field says so: a sentence that speaks of
- * limits may be the answer itself, and must not stop an account. A limit that the agent overcame is none.
+ * limits may be the answer itself, and must not stop an account. A limit that the agent got past does not count.
  */
 export function transcriptVerdict({ facts, profile, exitCode, signal, stalled }: JudgedTranscript): TranscriptVerdict {
   const proven = { ...facts.proven, ...provenByExit(exitCode, { facts, profile }) }
@@ -54,7 +54,7 @@ export function transcriptVerdict({ facts, profile, exitCode, signal, stalled }:
   if (!facts.isDone && !isProven) return failed('no-answer', `it gave no final message (${how})`)
   if (setup !== undefined) return { ...failed('agent-setup', setup || how), retryable: false }
   if (facts.denials.length > 0 && profile.denials !== 'ignore') {
-    // What was denied would be denied again, for the same money.
+    // A denied tool would be denied again, at the same cost.
     return { ...failed('permission-denied', facts.denials.join(', ')), retryable: false }
   }
   if (exhausted !== undefined) return { ...failed('agent-limit', exhausted || how), retryable: false }
@@ -63,11 +63,19 @@ export function transcriptVerdict({ facts, profile, exitCode, signal, stalled }:
   return hasAnswer ? { kind: 'answered', text: facts.text } : failed('empty-answer', 'its answer is empty')
 }
 
+/** Whether a run ended because its agent could not begin: the login or the configuration is wrong. */
+export function isSetupFailure(reason: string): boolean {
+  return reason.startsWith('agent-setup: ' satisfies `${AgentFailure}: `)
+}
+
 function failed(code: AgentFailure, why: string) {
   return { kind: 'failed', code, why } as const
 }
 
-/** An exit code proves what the profile says of it, unless there is an answer: it says what kind of error a final message tells of. In plain text it is all there is to go by. */
+/**
+ * An exit code proves what the profile assigns to it, unless there is an answer; then it names the kind of error that a final message
+ * reports. In plain text the exit code is the only evidence.
+ */
 function provenByExit(exitCode: number | null, { facts, profile }: Pick<JudgedTranscript, 'facts' | 'profile'>) {
   const proof = profile.verdict?.exits?.[String(exitCode)]
   const { isDone, proven } = facts
@@ -76,7 +84,7 @@ function provenByExit(exitCode: number | null, { facts, profile }: Pick<JudgedTr
   return profile.stream === 'text' ? { error: facts.proven.error ?? `exit code ${exitCode}` } : {}
 }
 
-/** How much of the provider's limits is used, of those whose end is known. */
+/** The reported use of the provider's limits, for limits whose reset is known. */
 export function transcriptUtilisation({ utilisation, window, resetAt }: Transcript): Utilisation[] {
   return Object.entries(utilisation).flatMap(([name, limit]) => {
     const opensAt = limit.resetAt ?? (name === window ? resetAt : undefined)
@@ -84,7 +92,7 @@ export function transcriptUtilisation({ utilisation, window, resetAt }: Transcri
   })
 }
 
-/** What the attempt has used: as it reported, or by the prices of its model where it reports no money. */
+/** What the attempt has used: as reported, or computed from the prices of its model where no money was reported. */
 export function transcriptUsage(
   facts: Transcript,
   profile: Pick<TranscriptProfile, 'prices' | 'currency'>,

@@ -23,7 +23,7 @@ export interface Transcript {
   turns?: number
   /** How much of the provider's limits is used, by the names of the limits. */
   utilisation: Record<string, { share: number; resetAt?: number }>
-  /** The limit that the provider speaks of, and when that opens anew. */
+  /** The provider's limit that was reached, and when it resets. */
   window?: string
   resetAt?: number
   /** The final message has come. */
@@ -32,14 +32,14 @@ export interface Transcript {
   text?: string
   /** Tools that were denied, each once. */
   denials: string[]
-  /** What failed, by what it proves. */
+  /** What failed, by what the failure proves. */
   proven: { -readonly [Name in Proof]?: string }
   limit?: { resetAt?: number }
-  /** It has said something or used a tool, so it may have had effects. */
+  /** The agent has printed text or used a tool, so the attempt may have had effects. */
   hasActed: boolean
 }
 
-/** The end of a transcript in plain text that is kept; a final message is cut at its end. */
+/** How much of the end of a plain-text transcript is kept; a final message is cut to it. */
 const textLengthMax = 100 * 1024
 const shortLengthMax = 500
 const wholeLengthMax = 8 * 1024 ** 2
@@ -65,23 +65,25 @@ function isProof(name: Name): name is Proof {
 /**
  * Reads the transcript of an agent, in pieces of any size, into facts and into text that a person can read.
  *
- * Its memory is bounded: a line that is too long is passed by, and of a text only the end is kept. What cannot be read proves
- * nothing, and is shown as it came.
+ * Its memory is bounded: a line that is too long is skipped, and only the end of a text is kept. A line that cannot be read
+ * proves nothing and is shown unchanged.
  */
 export class TranscriptReader {
   readonly facts: Transcript = { isDone: false, utilisation: {}, denials: [], proven: {}, hasActed: false }
   readonly #stream: TranscriptProfile['stream']
   readonly #rules: RuleSet<Name>
   readonly #lines = new LineSplitter()
-  /** Of a text its end; of one JSON value all of it. */
+  /** The end of a text; the whole of one JSON value. */
   #whole = ''
   #isWholeCut = false
+  /** The last line that was no JSON and not blank, if no JSON has followed. */
+  #lastText = ''
   #joined: ReadRule | null = null
   #said = ''
 
   constructor({ stream, read, verdict = {}, limits }: TranscriptProfile) {
     this.#stream = stream
-    // Without a mark of its own the end is where the final message is.
+    // Without an end marker in the profile, the end is where the final message is.
     const named = {
       ...read,
       done: read.done ?? read.final,
@@ -93,12 +95,15 @@ export class TranscriptReader {
     )
   }
 
-  /** The beginning of a line that has not ended: a program that asks a question waits behind it. */
-  get unfinished(): string {
-    return this.#lines.rest
+  /** How many lines the profile has found something in. */
+  factLines = 0
+
+  /** Where a question would stand: the unfinished line, or else the last line of text. A line of JSON asks nothing. */
+  get question(): string {
+    return this.#lines.rest.trim() === '' ? this.#lastText : this.#lines.rest
   }
 
-  /** Takes a piece, and returns what a person reads of it. */
+  /** Takes a piece, and returns the text for people in it. */
   add(piece: string): string {
     this.#said = ''
     if (this.#stream === 'json') {
@@ -112,7 +117,7 @@ export class TranscriptReader {
     return piece
   }
 
-  /** Takes what has no line break behind it. `isClean`: the program has ended by itself, with exit code 0. */
+  /** Takes the rest, after which no line break follows. `isClean`: the program ended by itself, with exit code 0. */
   end(isClean: boolean): string {
     this.#said = ''
     if (this.#stream === 'json') {
@@ -131,15 +136,24 @@ export class TranscriptReader {
   }
 
   #take(line: string): void {
-    if (this.#stream === 'text') this.#judge(this.#rules.inLine(line))
-    else if (this.#rules.mayMatch(line) || !line.startsWith('{')) {
+    if (this.#stream === 'text') {
+      if (line.trim() !== '') this.#lastText = line.slice(-shortLengthMax)
+      this.#judge(this.#rules.inLine(line))
+    } else if (this.#rules.mayMatch(line) || !line.startsWith('{')) {
       const value = parsed(line)
       if (value === undefined) this.#sayAsIs(line)
-      else this.#judge(this.#rules.inValue(value))
-    } else this.#joined = null
+      else {
+        this.#lastText = ''
+        this.#judge(this.#rules.inValue(value))
+      }
+    } else {
+      this.#lastText = ''
+      this.#joined = null
+    }
   }
 
   #sayAsIs(line: string): void {
+    if (line.trim() !== '') this.#lastText = line.slice(-shortLengthMax)
     this.#breakLine()
     this.#said += `${line}\n`
     this.#joined = null
@@ -151,6 +165,7 @@ export class TranscriptReader {
   }
 
   #judge(matches: readonly Match[]): void {
+    if (matches.length > 0) this.factLines++
     let joins: ReadRule | null = null
     let [isDone, isProven] = [false, false]
     for (const { name, rule, found } of matches) {
@@ -160,7 +175,7 @@ export class TranscriptReader {
       if (rule.join === true) joins = rule
     }
     this.#joined = joins
-    // It ended well after all: what went wrong before was overcome.
+    // The agent ended well after all: it recovered from the earlier error.
     if (isDone && !isProven) this.facts.proven = {}
   }
 
@@ -220,7 +235,7 @@ export class TranscriptReader {
     const text = texts(found).join('')
     if (texts(found).length === 0) return
     const before = rule.join === true && this.#joined !== null ? (this.facts.text ?? '') : ''
-    // Of a message in pieces only so much is kept that a flood of them stays bounded.
+    // Only this much of a message in pieces is kept, so that a flood of pieces stays bounded.
     this.facts.text = (before + text).slice(0, 2 * textLengthMax)
   }
 
@@ -242,7 +257,7 @@ export class TranscriptReader {
     this.#said += `${text}\n`
   }
 
-  /** Pieces of a message have no line break behind the last of them. */
+  /** No line break follows the last piece of a message. */
   #isOpen = false
   #breakLine(): void {
     if (this.#isOpen) this.#said += '\n'
@@ -263,7 +278,7 @@ function texts(found: readonly unknown[]): string[] {
   return found.filter((value) => typeof value === 'string')
 }
 
-/** The first value that says something; what is no text is shown as JSON. */
+/** The first value that is not empty; a value that is not text is shown as JSON. */
 function firstText(found: readonly unknown[]): string | undefined {
   const value = found.find((each) => each !== null && each !== undefined && each !== '')
   return value === undefined || typeof value === 'string' ? value : JSON.stringify(value)
@@ -273,7 +288,7 @@ function short(text: string): string {
   return text.slice(0, shortLengthMax).toWellFormed()
 }
 
-/** An instant in this century, or none. */
+/** An instant in this century, else null. */
 function resetOf({ unit = 'ms' }: ReadRule, found: readonly unknown[]): { resetAt?: number } {
   const [number] = found.flatMap(numberOf)
   const resetAt = Math.round((number ?? 0) * (unit === 's' ? 1_000 : 1))

@@ -1,7 +1,7 @@
 /** When a worktree outlives its attempt. */
 export type Keep = 'changed' | 'always' | 'never'
 
-/** How an attempt in a worktree ended: one that was interrupted is continued there. */
+/** How an attempt in a worktree ended: an interrupted attempt is continued in the same worktree. */
 export type WorkspaceEnd = 'succeeded' | 'failed' | 'interrupted'
 
 export interface WorkspaceLeft {
@@ -17,7 +17,7 @@ export function isWorkspaceKept({ keep, end, hasChanges }: WorkspaceLeft): boole
 }
 
 export interface LeftWorktree {
-  /** Null where its attempt is at work, or its worker was lost. */
+  /** Null while its attempt is at work, and when its worker was lost. */
   readonly hasChanges: boolean | null
   /** Whether its run has ended; a parked run may go on. */
   readonly isOver: boolean
@@ -25,7 +25,10 @@ export interface LeftWorktree {
   readonly madeAt: number
 }
 
-/** The worktrees to remove, oldest first: those of ended runs that have no changes, and as many as it takes to come under a size. */
+/**
+ * The worktrees to remove, oldest first: those of ended runs without changes, and then as many as it takes to get below a total
+ * size.
+ */
 export function removableWorktrees<Left extends LeftWorktree>(
   left: readonly Left[],
   { bytesMax = 0, withChanges = false }: { readonly bytesMax?: number; readonly withChanges?: boolean },

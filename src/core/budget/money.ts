@@ -12,10 +12,10 @@ export function parseMoney(text: string): Money | { readonly problem: string; re
   const wrong = (problem: string, expected = moneyExpected) => ({ problem, expected })
   if (sign === undefined || currency === undefined) return wrong(`is ${JSON.stringify(text)}`)
   const name = currency.trim()
+  if (sign === '-') return wrong('is negative', 'an amount above 0, such as 40USD')
   if (name === '') return wrong('names no currency', `${text.trim()}USD, or another currency`)
   if (!/^[A-Z]{3}$/.test(name))
     return wrong(`has the currency ${JSON.stringify(name)}`, 'three capital letters, such as USD')
-  if (sign === '-') return wrong('is negative', 'an amount above 0')
   if (/[1-9]/.test(part.slice(decimals))) return wrong('is finer than a millionth', 'at most six decimals')
   const amount = Number(whole) * millionths + Number(part.slice(0, decimals).padEnd(decimals, '0'))
   return Number.isSafeInteger(amount) ? { amount, currency: name } : wrong('is too large', 'an amount below 9 billion')
@@ -30,11 +30,14 @@ export function formatMoney({ amount, currency }: Money): string {
   return `${amount < 0 ? '-' : ''}${whole}${part === '' ? '' : `.${part.padEnd(2, '0')}`} ${currency}`
 }
 
-/** Units of a currency, as a provider reports them, in millionths; `null` where that is no amount. A finer rest counts as a whole millionth, so that nothing is free. */
+/**
+ * Units of a currency, as a provider reports them, in millionths; `null` where that is no amount. A remainder below a millionth is rounded
+ * up, so that nothing is free.
+ */
 export function millionthsOf(units: unknown): number | null {
   const value = typeof units === 'string' && /^\d+(\.\d+)?$/.test(units) ? Number(units) : units
   if (typeof value !== 'number' || !(value >= 0)) return null
-  // The product of 0.1 and a million has a rest that no provider meant.
+  // The product of 0.1 and a million has a rounding error that no provider meant.
   const amount = Math.ceil(Number((value * millionths).toPrecision(15)))
   return Number.isSafeInteger(amount) ? amount : null
 }

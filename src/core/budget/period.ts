@@ -1,22 +1,22 @@
 import { segmentAt, type Zone, zoneOf } from '../cron/zone.ts'
 
 export const periods = ['run', 'hour', 'day', 'week', 'month'] as const
-/** `run` is no stretch of time: such a budget is of one run, over all its attempts. */
+/** `run` is not a stretch of time: such a budget is for one run, over all its attempts. */
 export type Period = (typeof periods)[number]
 
 export interface Stretch {
   readonly from: number
-  /** When the next one begins. */
+  /** When the next period begins. */
   readonly until: number
 }
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** No offset is farther east, so that a date has begun nowhere before this. */
+/** No zone is farther east, so no date begins earlier than this. */
 const eastmostMs = 15 * hourMs
 
 /**
- * The stretch of the period that an instant lies in, by the wall clock of a zone; `null` for a period that is no stretch of time.
+ * The stretch of the period that an instant lies in, by the wall clock of a zone; `null` for `run`.
  *
  * A day begins at the first instant with its date, also where the clock skips midnight or shows it twice. Hours are as long as
  * they are by any clock: in the hour that a clock shows twice, two budgets of an hour follow each other.
@@ -26,7 +26,7 @@ export function periodAt({ per, zone, at }: { per: Period; zone: string; at: num
   const place = zoneOf(zone)
   if (per === 'hour') return hourAt(place, at)
   let day = firstDay(per, Math.floor((at + segmentAt(place, at).offsetMs) / dayMs))
-  // A clock that goes back over midnight shows a date again whose day is over.
+  // A clock that goes back over midnight shows the earlier date again, although that day is over.
   while (dayStart(place, nextFirst(per, day)) <= at) day = nextFirst(per, day)
   return { from: dayStart(place, day), until: dayStart(place, nextFirst(per, day)) }
 }

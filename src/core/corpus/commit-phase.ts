@@ -4,7 +4,7 @@ import { type AnyPhaseState, owedPhase, transition } from './phases.ts'
 
 export type ItemDocument = Readonly<Record<string, unknown>>
 
-/** What became of a phase, for the document of its item. */
+/** The result of a phase, for the document of its item. */
 export type PhaseEnd =
   | {
       readonly kind: 'success'
@@ -19,7 +19,7 @@ export type PhaseEnd =
       readonly kind: 'failed'
       readonly code: 'FAILED' | 'TIMEOUT' | 'ABORT'
       readonly message: string
-      /** What a builder that ran out of time has left. */
+      /** What is left to do for a builder that ran out of time. */
       readonly fields?: ItemDocument | undefined
     }
 
@@ -39,7 +39,7 @@ export interface CommitPhaseInput {
 export interface CommittedPhase {
   readonly document: ItemDocument
   readonly phaseState: AnyPhaseState
-  /** The fields of the result that a person had changed meanwhile: their text stays. */
+  /** The fields of the result that a person changed meanwhile; the person's text stays. */
   readonly rejected: readonly string[]
   /** Whether this phase made the item fresh. */
   readonly isCycle: boolean
@@ -49,8 +49,8 @@ export interface CommittedPhase {
 const newestShare = 0.3
 
 /**
- * The document after a phase. Only the phase's own fields and the bookkeeping are written; everything else stays as it is now, and
- * where it is in the document.
+ * The document after a phase. Only the phase's own fields and the bookkeeping are written; everything else stays unchanged and in
+ * its place.
  */
 export function commitPhase(input: CommitPhaseInput): CommittedPhase {
   const { document, base, phase, forms, end, commit } = input

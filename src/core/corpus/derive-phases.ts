@@ -4,7 +4,7 @@ import { type AnyPhaseState, owedPhase, phases as phasesDefault, soundState, tra
 /** A phase of a corpus: the fields of a document that it writes, and how long it may take. */
 export interface PhaseForm {
   readonly name: string
-  /** The first one is its answer. */
+  /** The first field is the answer of the phase. */
   readonly writes: readonly string[]
   readonly timeoutMs: number
 }
@@ -56,7 +56,7 @@ function afterError(
   return Object.fromEntries(names.map((name, at) => [name, at < stepAt ? 'fresh' : at === stepAt ? 'failed' : later]))
 }
 
-/** The last phase counts only beside the one before it: a review of nothing is none. */
+/** The last phase counts only beside the one before it: a review without content does not count. */
 function doneCount(document: Readonly<Record<string, unknown>>, forms: readonly PhaseForm[]): number {
   const has = ({ writes }: PhaseForm) => {
     const value = document[writes[0] ?? '']
@@ -80,7 +80,7 @@ export function owedFrom(
   const retried = transition({ phaseState, event: { type: 'retry' }, phases: names })
   const first = owedPhase(retried, names)
   if (first !== null && names.indexOf(first) < names.indexOf(phase)) {
-    // The phases before it are left as they are: a person asked for this one.
+    // The phases before it stay as they are: a person requested this one.
     const fresh = Object.fromEntries(names.slice(0, names.indexOf(phase)).map((name) => [name, 'fresh']))
     return transition({
       phaseState: { ...retried, ...fresh } as AnyPhaseState,

@@ -1,7 +1,10 @@
 import { isRecord } from '../json/record.ts'
 import { type AnyPhaseState, phases as phasesDefault, transition } from './phases.ts'
 
-/** Fingerprints of what a phase reads, by the name of the input; `children` and `references` have one for each of them. */
+/**
+ * Fingerprints of what a phase reads, by the name of the input; `children` and `references` have one fingerprint for each
+ * child or reference.
+ */
 export interface Inputs {
   /** The names of its files. */
   readonly files?: string
@@ -10,6 +13,8 @@ export interface Inputs {
   readonly target?: string
   /** The list of references. */
   readonly refs?: string
+  /** The content that a phase before it built. */
+  readonly content?: string
   /** The contents of its files, by name; one fingerprint of all where there are many. */
   readonly contents?: Readonly<Record<string, string>> | string
   readonly children?: Readonly<Record<string, string>>
@@ -18,11 +23,14 @@ export interface Inputs {
 
 export type InputName = keyof Inputs | 'architectEvery'
 
-/** Which inputs a phase consumes, by its place: the first plans, the last reviews, those between build. */
+/**
+ * Which inputs a phase consumes, by the place of the phase: the first phase plans, the last reviews, the
+ * phases between them build.
+ */
 export const firstInputs = ['files', 'steer', 'prompt', 'target', 'refs'] as const
 export const middleInputs = ['contents', 'prompt', 'target', 'children', 'references'] as const
 export const lastInputs = ['prompt', 'target'] as const
-/** What others changed: it counts only a while after the last build, and when no child is owed. */
+/** Inputs that others changed: they count only some time after the last build, and when no child is owed. */
 const softInputs: readonly string[] = ['children', 'references']
 
 export interface Changed {
@@ -34,7 +42,7 @@ export interface Changed {
   readonly names?: readonly string[]
   /** When it begins to count, where that is later. */
   readonly from?: number
-  /** The child that is owed, and that it waits for. */
+  /** The child that is owed, for which the item waits. */
   readonly waitsFor?: string
 }
 
@@ -60,13 +68,13 @@ export interface Invalidated {
   readonly phaseState: AnyPhaseState
   /** What differs, whether or not it counts yet. */
   readonly changed: readonly Changed[]
-  /** The instant from which another difference counts; null where none waits for one. */
+  /** The instant from which another difference counts; null where none is pending. */
   readonly nextAt: number | null
 }
 
 /**
- * Compares what each phase consumed with what it would consume now. Only phases that are fresh are judged: one that is owed
- * will read what is there.
+ * Compares what each phase consumed with what it would consume now. Only phases that are fresh are judged: a phase that is
+ * owed reads the current inputs anyway.
  */
 export function invalidate(input: InvalidateInput): Invalidated {
   const { now, phases = phasesDefault, consumed, current } = input
@@ -74,7 +82,7 @@ export function invalidate(input: InvalidateInput): Invalidated {
   let state = input.phaseState
   for (const phase of phases) {
     if (input.phaseState[phase] !== 'fresh') continue
-    const found = differencesOf(phase, consumed[phase], current[phase] ?? {}).map((one) => soft(one, input))
+    const found = differences(phase, consumed[phase], current[phase] ?? {}).map((one) => soft(one, input))
     if (phase === phases[0] && input.cycles >= input.architectEvery && consumed[phase] !== undefined) {
       const after = `${input.cycles} cycles`
       found.push({ phase, input: 'architectEvery', before: `every ${input.architectEvery}`, after })
@@ -100,8 +108,11 @@ function soft(one: Changed, { builtAt, propagateAfterMs, owedChild }: Invalidate
   return { ...one, ...(from !== undefined && { from }), ...(owedChild !== null && { waitsFor: owedChild }) }
 }
 
-/** A phase that consumed nothing known is left alone: its first run under Belfry says what it reads. */
-function differencesOf(phase: string, before: Inputs | undefined, after: Inputs): Changed[] {
+/**
+ * The inputs of a phase that differ from those that it consumed. A phase without recorded inputs is left alone: its first run under Belfry
+ * records them.
+ */
+export function differences(phase: string, before: Inputs | undefined, after: Inputs): Changed[] {
   if (before === undefined) return []
   const names = Object.keys(after) as (keyof Inputs)[]
   return names.flatMap((input): Changed[] => {

@@ -8,7 +8,7 @@ export type PhaseStatus = 'fresh' | 'stale' | 'pending' | 'running' | 'failed'
 
 export type PhaseState<Name extends string = Phase> = Readonly<Record<Name, PhaseStatus>>
 
-/** A state of whichever phases its corpus has. */
+/** A state with the phases of its corpus. */
 export type AnyPhaseState = PhaseState<string>
 
 export type PhaseEvent<Name extends string = Phase> =
@@ -23,11 +23,21 @@ export type PhaseEvent<Name extends string = Phase> =
   | { readonly type: 'invalidate-architect' }
   | { readonly type: 'invalidate-builder' }
 
+/** Phases in their order: their names, or their whole forms. */
+export type PhaseList<Name extends string = string> = readonly (Name | { readonly name: Name })[]
+
+/** The names of phases in their order. Default: architect, builder, critic. */
+export function namesOfPhases<Name extends string>(
+  list: PhaseList<Name> = phases as readonly string[] as readonly Name[],
+): readonly Name[] {
+  return list.map((one) => (typeof one === 'string' ? one : one.name))
+}
+
 export interface TransitionInput<Name extends string = Phase> {
   readonly phaseState: PhaseState<Name>
   readonly event: PhaseEvent<Name>
   /** The phases in their order. Default: architect, builder, critic. */
-  readonly phases?: readonly Name[] | undefined
+  readonly phases?: PhaseList<Name> | undefined
 }
 
 /**
@@ -37,20 +47,24 @@ export interface TransitionInput<Name extends string = Phase> {
 export function transition<Name extends string = Phase>({
   phaseState,
   event,
-  phases: names = phases as readonly string[] as readonly Name[],
+  phases: list,
 }: TransitionInput<Name>): PhaseState<Name> {
+  const names = namesOfPhases(list)
   return settled(applied(phaseState, event, names), names)
 }
 
 /** The first phase that is not fresh: the next work on the item. */
 export function owedPhase<Name extends string = Phase>(
   phaseState: PhaseState<Name>,
-  names: readonly Name[] = phases as readonly string[] as readonly Name[],
+  list?: PhaseList<Name>,
 ): Name | null {
-  return names.find((phase) => phaseState[phase] !== 'fresh') ?? null
+  return namesOfPhases(list).find((phase) => phaseState[phase] !== 'fresh') ?? null
 }
 
-/** A state with each phase in it, and at most one of them active: what was stored by hand or by another program is made sound. */
+/**
+ * A state with each phase in it, and at most one of them active: a state that was stored by hand or by another program is
+ * repaired.
+ */
 export function soundState(stored: Readonly<Record<string, unknown>>, names: readonly string[]): AnyPhaseState {
   const known = (status: unknown): PhaseStatus =>
     status === 'fresh' || status === 'failed' || status === 'pending' ? status : 'stale'
@@ -58,11 +72,6 @@ export function soundState(stored: Readonly<Record<string, unknown>>, names: rea
     mapped(names, (phase) => known(stored[phase])),
     names,
   )
-}
-
-/** Nothing was done yet. */
-export function initialState(names: readonly string[]): AnyPhaseState {
-  return soundState({}, names)
 }
 
 function applied<Name extends string>(

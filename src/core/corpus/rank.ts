@@ -1,4 +1,4 @@
-import { type AnyPhaseState, owedPhase, phases as phasesDefault } from './phases.ts'
+import { type AnyPhaseState, namesOfPhases, owedPhase, type PhaseList } from './phases.ts'
 
 export interface RankedInput {
   readonly path: string
@@ -20,7 +20,7 @@ export interface RankInput {
   /** The least depth of the whole corpus, where these are not all of its items. */
   readonly minDepth?: number | undefined
   /** The phases in their order. Default: architect, builder, critic. */
-  readonly phases?: readonly string[] | undefined
+  readonly phases?: PhaseList | undefined
   /** `staleness` leaves the bands out, so that no phase starves behind another. Default: by bands. */
   readonly by?: 'bands' | 'staleness' | undefined
 }
@@ -45,8 +45,9 @@ export function rankItems(input: RankInput): RankedItem[] {
 }
 
 /** The band of a phase: 1 for the last of its corpus. */
-export function bandOf(phase: string, phases: readonly string[] = phasesDefault): number {
-  return phases.length - phases.indexOf(phase)
+export function bandOf(phase: string, phases?: PhaseList): number {
+  const names = namesOfPhases(phases)
+  return names.length - names.indexOf(phase)
 }
 
 export interface PassedOver {
@@ -70,6 +71,16 @@ export function selectPhase(input: RankInput): PhaseSelection {
   return { selected, passedOver }
 }
 
+/** Why an item of a ranking comes before the next one. */
+export function whyBefore(first: RankedItem, second: RankedItem, by: 'bands' | 'staleness' = 'bands'): string {
+  if (by === 'bands' && first.band !== second.band) return `band ${first.band} comes before band ${second.band}`
+  const [one, other] = [first.effectiveStaleness, second.effectiveStaleness]
+  if (one !== other && one === null) return 'it was never generated'
+  if (one !== null && other !== null && one !== other)
+    return `${Math.round(one).toLocaleString('en')} is more than ${Math.round(other).toLocaleString('en')}`
+  return one === null ? 'neither was generated, and depth or path decides' : 'they are equal, and the path decides'
+}
+
 /** What the staleness of an item is made of. */
 export interface Staleness {
   /** Null if it was never generated. */
@@ -80,7 +91,7 @@ export interface Staleness {
   readonly depthFactor: number
 }
 
-/** The arithmetic for one item. Values that are no numbers count as if they were not given, and a future instant as now. */
+/** The arithmetic for one item. Values that are not numbers count as absent, and a future instant as now. */
 export function stalenessOf(
   { depth, emphasis, generatedAt }: Pick<RankedInput, 'depth' | 'emphasis' | 'generatedAt'>,
   { now, depthWeight, minDepth }: { readonly now: number; readonly depthWeight: number; readonly minDepth: number },
@@ -96,7 +107,8 @@ interface WeighedItem extends RankedItem {
   readonly depthFactor: number
 }
 
-function weighed({ now, items, depthWeight, minDepth, phases }: RankInput): WeighedItem[] {
+function weighed({ now, items, depthWeight, minDepth, phases: list }: RankInput): WeighedItem[] {
+  const phases = namesOfPhases(list)
   const least = minDepth ?? items.reduce((so, { depth }) => Math.min(so, soundDepth(depth)), Number.POSITIVE_INFINITY)
   return items.flatMap((item) => {
     const phase = owedPhase(item.phaseState, phases)
@@ -117,7 +129,7 @@ function atLeastZero(value: unknown, otherwise: number): number {
 
 function unrankedReason(
   { phaseState, disabled, locked }: RankedInput,
-  phases?: readonly string[],
+  phases?: PhaseList,
 ): Exclude<PassedOver['reason'], 'outranked'> | null {
   const owed = owedPhase(phaseState, phases)
   if (disabled === true) return 'disabled'

@@ -94,7 +94,7 @@ function bitOf(day: number): number {
   return 1 << (day - 1)
 }
 
-/** Each month meets each first weekday within 28 years, so the shapes alone decide. */
+/** Within 28 years each month begins on each weekday, so the shapes alone decide. */
 function canHappen(months: number, daysByShape: Int32Array): boolean {
   for (const [month, lengths] of LENGTHS_BY_MONTH.entries()) {
     if (((months >>> month) & 1) === 0) continue

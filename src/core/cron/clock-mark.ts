@@ -39,14 +39,17 @@ export function clockMark(calendar: Calendar, zone: Zone, atMs: number, previous
     if (missing !== null)
       return mark('after-gap', `${missing.text}, so ${missing.runs} at the first instant after the gap`)
   } else {
-    if (atMs < segment.freshFromMs) return mark('second-of-two', `the second of two: ${twice()}, and both count`)
+    if (atMs < segment.freshFromMs)
+      return mark('second-of-two', `the second of two: ${twice()}, and each pass has a firing`)
     const missing = previousMs === null ? null : missingBetween(calendar, zone, previousMs, segment)
     if (missing !== null) return mark('left-out', `${missing.text} and ${missing.isLeft} left out`)
   }
   if (isShownAgain(zone, segment, atMs)) {
     return mark(
       'first-of-two',
-      calendar.isFixed ? `${twice()}, and only the first counts` : `the first of two: ${twice()}, and both count`,
+      calendar.isFixed
+        ? `${twice()}, and only the first pass has a firing`
+        : `the first of two: ${twice()}, and each pass has a firing`,
     )
   }
   return previousMs === null ? null : sinceBefore(zone, segment, atMs, previousMs)

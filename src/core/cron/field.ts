@@ -147,7 +147,7 @@ function parseStep(context: FieldContext, step: Piece): number {
   const everyNth = Number(step.text)
   if (everyNth === 0) refuse(context, step.position, 'a step of 0 never moves on', suggestion)
   if (everyNth > stepMax) {
-    const reason = `a step of ${step.text} is longer than the ${stepMax} values of the field, which starts anew each time`
+    const reason = `a step of ${step.text} is longer than the ${stepMax} values of the field, and the field starts again after its last value`
     refuse(context, step.position, reason, `${suggestion}, or use the timing \`every\` for a longer interval`)
   }
   return everyNth

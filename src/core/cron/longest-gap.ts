@@ -60,7 +60,8 @@ function longestAtChange(calendar: Calendar, zone: Zone, { fromMs, readUntilMs }
   let { endMs } = segmentAt(zone, fromMs)
   while (endMs < readUntilMs) {
     const { startMs, shiftMs, endMs: nextMs } = segmentAt(zone, endMs)
-    if (shiftMs !== 0) longestMs = Math.max(longestMs, gapAround(calendar, zone, startMs))
+    // Where nothing changes at the end of what was read, reading on prolongs the segment, whose own change lies in the past.
+    if (shiftMs !== 0 && startMs === endMs) longestMs = Math.max(longestMs, gapAround(calendar, zone, startMs))
     endMs = nextMs
   }
   return longestMs
@@ -93,7 +94,7 @@ function gapAround(calendar: Calendar, zone: Zone, atMs: number): number {
   return before === null || after === null ? 0 : after - before
 }
 
-/** When a day begins on the wall clock; an instant nearby where it begins twice or never. */
+/** When a day begins on the wall clock; where it begins twice or never, an instant nearby. */
 function midnightMs(zone: Zone, day: number): number {
   const guessMs = day * DAY_MS - segmentAt(zone, day * DAY_MS).offsetMs
   return day * DAY_MS - segmentAt(zone, guessMs).offsetMs
@@ -112,7 +113,10 @@ interface Span {
   readonly longest: number
 }
 
-/** Repeats an inner pattern at each value of a field: between two repetitions are its end, the pause and its start. */
+/**
+ * Repeats an inner pattern at each value of a field: the gap between two repetitions is the rest of the first, the
+ * step, and the start of the second.
+ */
 function unitGap(field: Mask, unitSeconds: number, inner: Span): Span {
   const starts = valuesOf(field).map((value) => value * unitSeconds)
   const pauses = starts.slice(1).map((start, index) => start + inner.first - (starts[index] ?? 0) - inner.last)

@@ -38,7 +38,10 @@ export function resolveZone(name: string): ZoneName {
   }
 }
 
-/** Formats instants with the offset of a zone; throws a RangeError for a zone that the runtime does not know. */
+/**
+ * A formatter that writes instants with the offset of a zone; throws a RangeError for a zone that the runtime
+ * does not know.
+ */
 export function zoneFormat(name: string): Intl.DateTimeFormat {
   const known = formats.get(name)
   if (known) return known

@@ -16,8 +16,8 @@ interface Container {
 }
 
 /**
- * Adds a value to a JSON text, and leaves every other byte of it as it is. Containers on the way that do not exist are made. The
- * text must be valid JSON, and what stands on the way must be objects, and a list before `-`.
+ * Adds a value to a JSON text, and leaves every other byte unchanged. Missing containers on the path are created. The text must
+ * be valid JSON, the values on the path must be objects, and the value before `-` a list.
  */
 export function withEntry(text: string, path: readonly JsonStep[], value: unknown): string {
   let container = containerAt(text, skipBlank(text, text.startsWith('\uFEFF') ? 1 : 0))
@@ -29,7 +29,10 @@ export function withEntry(text: string, path: readonly JsonStep[], value: unknow
   return text
 }
 
-/** Removes an entry from a JSON text, and the containers that are empty then, but those of so many steps. The path must exist. */
+/**
+ * Removes an entry from a JSON text, and the containers that become empty, except those of the first `stepsKept` steps. The path
+ * must exist.
+ */
 export function withoutEntry(text: string, path: readonly JsonStep[], stepsKept = 0): string {
   let container = containerAt(text, skipBlank(text, text.startsWith('\uFEFF') ? 1 : 0))
   for (const step of path.slice(0, -1)) container = containerAt(text, entryOf(container, step).valueStart)
@@ -58,7 +61,7 @@ function made(path: readonly JsonStep[], value: unknown): unknown {
   return step === '-' ? [made(rest, value)] : { [step]: made(rest, value) }
 }
 
-/** Behind the last entry, written as the text around it is: on a line of its own, or on the same one. */
+/** Inserts after the last entry, in the style of the text around it: on a line of its own, or on the same line. */
 function inserted(text: string, { start, end, entries }: Container, step: JsonStep, value: unknown): string {
   const name = step === '-' ? '' : `${JSON.stringify(step)}: `
   const [first, last] = [entries[0], entries.at(-1)]

@@ -8,7 +8,7 @@ export const jsonPathExpected = `a path such as status, items[0].id or headers["
 
 /** Parses `status`, `items[0].id` and `headers["x-id"]`; `null` when the text is not a path. */
 export function parseJsonPath(text: string): JsonPath | null {
-  // `$.status` is JSONPath, another notation in which much means something else.
+  // `$.status` is JSONPath, another notation with other meanings.
   if (text === '' || text.length > pathLengthMax || /^\$([.[]|$)/.test(text) || text.startsWith('.')) return null
   const path: (string | number)[] = []
   for (let at = 0; at < text.length; ) {

@@ -17,12 +17,12 @@ export function readJson(text: string): ReadJson {
   if (inexact === undefined) return { value }
   const shown = bounded(inexact, digitsShownMax)
   return {
-    problem: `JSON with the number ${shown}, which would not be kept exactly`,
-    expected: `a text in its place: "${shown}"`,
+    problem: `JSON with the number ${shown}, which cannot be stored exactly`,
+    expected: `a text instead: "${shown}"`,
   }
 }
 
-/** A number may have as many digits as a body has bytes. */
+/** A body may consist of the digits of one number, so the text shown is shortened. */
 const digitsShownMax = 40
 
 /** An integer with more digits than a double holds: parsing would change it. */

@@ -46,13 +46,13 @@ function typeDifference(wanted: EventRules['type'], type: string | null): string
 /** What a match is compared with. */
 export interface MatchedValues {
   readonly operators: Operators
-  /** The value at a path as it is written. */
+  /** The value at a path, given as text. */
   at(written: string): Found
-  /** Whether the value at a path is another than the last time; `undefined` where that is not known. */
+  /** Whether the value at a path differs from the last one; `undefined` where there is no last one. */
   hasChanged?(written: string): boolean | undefined
 }
 
-/** The first path whose value does not fit, as a clause; `null` when all fit. */
+/** The first path whose value does not match, as a clause; `null` when all match. */
 export function matchDifference(match: Match, values: MatchedValues): string | null {
   for (const [written, expected] of Object.entries(match)) {
     const difference = differenceOf(written, expected, values)
@@ -72,7 +72,7 @@ export function valueAt(value: unknown, written: string): Found {
 }
 
 function differenceOf(written: string, expected: unknown, values: MatchedValues): string | null {
-  if (parseJsonPath(written) === null) return 'is no path'
+  if (parseJsonPath(written) === null) return 'is not a path'
   const [name, given] = isRecord(expected) ? (Object.entries(expected)[0] ?? ['', undefined]) : ['equals', expected]
   const operator = operatorOf(values.operators, name)
   if (operator === null) return `has no operator ${shownJson(name)}`
@@ -155,7 +155,7 @@ export function matchProblems(match: unknown, known: Operators = operators, fiel
   if (!isRecord(match)) return [{ field, problem: isClause(match), expected }]
   const rules = Object.entries(match)
   if (rules.length === 0) {
-    return [{ field, problem: 'is empty', expected: 'at least one path; without a match every event is taken' }]
+    return [{ field, problem: 'is empty', expected: 'at least one path; leave out the match to take every event' }]
   }
   if (rules.length > rulesMax) {
     return [{ field, problem: `has ${rules.length} paths`, expected: `at most ${rulesMax}` }]
@@ -173,7 +173,7 @@ interface Written {
 }
 
 function ruleProblem({ field, written, rule, known }: Written): MatchProblem[] {
-  if (parseJsonPath(written) === null) return [{ field, problem: 'is no path', expected: jsonPathExpected }]
+  if (parseJsonPath(written) === null) return [{ field, problem: 'is not a path', expected: jsonPathExpected }]
   const names = isRecord(rule) ? Object.keys(rule) : ['equals']
   const [name = ''] = names
   const operator = operatorOf(known, name)
@@ -193,5 +193,7 @@ function notOneOperator(names: readonly string[], known: Operators): { readonly 
   if (names.length === 0) return { problem: 'is an empty object' }
   const unknown = names.find((name) => operatorOf(known, name) === null)
   if (unknown === undefined) return { problem: `has ${names.join(' and ')}` }
-  return { problem: `has ${JSON.stringify(abbreviated(unknown))}, which is no operator; compare an object with equals` }
+  return {
+    problem: `has ${JSON.stringify(abbreviated(unknown))}, which is not an operator; compare an object with equals`,
+  }
 }

@@ -6,7 +6,7 @@ type Border = 'start' | 'end' | 'word-border' | 'no-word-border'
 type Step =
   | { readonly kind: 'single'; readonly single: Single }
   | { readonly kind: 'border'; readonly border: Border }
-  /** Continues at both places, given as distances from here. */
+  /** Continues at both steps, given as distances from this one. */
   | { readonly kind: 'fork'; readonly first: number; readonly second: number }
   | { readonly kind: 'jump'; readonly to: number }
 
@@ -201,10 +201,10 @@ function tooLong(steps: number): Unfit {
   return new Unfit(`takes ${steps} steps or more`)
 }
 
-/** The places of a program that are reached at one place of the text. */
+/** The steps of a program that are reached at one position of the text. */
 interface Front {
   readonly places: number[]
-  /** The place of the text at which a place of the program was last reached, so that none is followed twice. */
+  /** The position of the text at which each step was last reached, so that no step is followed twice. */
   readonly reachedAt: Int32Array
 }
 
@@ -214,7 +214,7 @@ function runs(steps: readonly Step[], text: string): boolean {
   let before = -1
   for (let at = 0; ; ) {
     const here = text.codePointAt(at) ?? -1
-    // A match may begin anywhere, so it begins everywhere.
+    // A match may begin at any position, so the program is started at each.
     if (reach({ steps, front, at, before, here }, 0)) return true
     if (here === -1) return false
     const after = at + (here > 0xffff ? 2 : 1)
@@ -249,7 +249,7 @@ interface Reaching {
   readonly here: number
 }
 
-/** Follows the program from one of its places to where it needs a character; `true` when it reaches its end. */
+/** Follows the program from one step to the steps that need a character; `true` when it reaches the end. */
 function reach(reaching: Reaching, from: number): boolean {
   const { steps, front, at, before, here } = reaching
   const waiting = [from]

@@ -11,7 +11,7 @@ export interface Closing {
   readonly from: number
   /** `null`: until the closings are written again. */
   readonly until: number | null
-  /** Which calendars begin it. */
+  /** The calendars that cause it. */
   readonly closedBy: readonly string[]
 }
 

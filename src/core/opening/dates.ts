@@ -22,7 +22,7 @@ export function dateSet(texts: readonly string[]): DateSet {
   return { has: (day) => alone.has(day) || others.some((date) => isOn(date, day)) }
 }
 
-/** Dates from one day to another, or those of them that return every year. */
+/** A range of dates, or a range that returns every year. */
 export interface ParsedDate {
   readonly from: number
   readonly to: number
@@ -30,7 +30,7 @@ export interface ParsedDate {
   readonly yearly?: number | { readonly month: number; readonly weekday: number; readonly nth: number }
 }
 
-/** Whether a date is meant. */
+/** Whether the text is meant as a date. */
 export function isOn({ from, to, yearly }: ParsedDate, day: number): boolean {
   if (day < from || day > to) return false
   if (yearly === undefined) return true
@@ -73,14 +73,14 @@ function yearlyIn(text: string, { month, date, weekday, nth }: Yearly): NonNulla
   if (date !== undefined) return Number(month) * 100 + Number(date)
   const number = weekdays.indexOf(weekday as (typeof weekdays)[number])
   if (number >= 0) return { month: Number(month), weekday: number, nth: Number(nth) }
-  throw new CalendarError(text, { position: 3, problem: `${JSON.stringify(weekday)} is no weekday`, expected: form })
+  throw new CalendarError(text, { position: 3, problem: `${JSON.stringify(weekday)} is not a weekday`, expected: form })
 }
 
 function dayOf(text: string, position: number, date: string): number {
   const at = /^\d{4}-\d\d-\d\d$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN
   // The runtime reads the 31st of February as the 3rd of March.
   if (Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== date) {
-    throw new CalendarError(text, { position, problem: `${JSON.stringify(date)} is no date`, expected: form })
+    throw new CalendarError(text, { position, problem: `${JSON.stringify(date)} is not a date`, expected: form })
   }
   return at / dayMs
 }

@@ -1,4 +1,7 @@
-/** Open times of one day as minutes: start, end, start, end…, ascending and apart; an end is exclusive. */
+/**
+ * Open times of one day as minutes: start, end, start, end…, in ascending order and without overlap; an
+ * end is exclusive.
+ */
 export type DaySpans = readonly number[]
 
 export const dayMinutes = 1_440
@@ -25,7 +28,7 @@ export function isOpenAt(spans: DaySpans, minute: number): boolean {
   return false
 }
 
-/** The first change after a minute of the day; the end of the day is none. */
+/** The first change after a minute of the day; the end of the day is not a change. */
 export function changeAfter(spans: DaySpans, minute: number): number | null {
   for (const change of spans) if (change > minute && change < dayMinutes) return change
   return null

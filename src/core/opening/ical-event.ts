@@ -9,7 +9,7 @@ export interface IcalEvent {
   readonly isLocal: boolean
 }
 
-/** Why an event cannot be taken, and the property that says so. */
+/** Why an event cannot be taken, and the property that is the cause. */
 export class IcalProblem extends Error {
   readonly property: IcalProperty | null
 

@@ -26,39 +26,48 @@ export function unread(line: number, text: string, problem: string): UnreadIcal 
   return { line, text: text.length > textLengthMax ? `${text.slice(0, textLengthMax)}…` : text, problem }
 }
 
-/** Time zones are known by their names, and alarms close nothing. */
+/** Components that are skipped: time zones are known by their names, and alarms close nothing. */
 const passed = new Set(['VCALENDAR', 'VTIMEZONE', 'STANDARD', 'DAYLIGHT', 'VALARM'])
 
 export interface IcalFile {
   readonly events: readonly IcalComponent[]
   readonly unread: readonly UnreadIcal[]
+  /** Where the text shows that it is no whole calendar; null for a whole one. Events of a cut text are missing from it. */
+  readonly broken: UnreadIcal | null
 }
 
 /** The events of an iCalendar text. A line that begins with a space belongs to the one before. */
 export function icalFile(text: string): IcalFile {
   const events: IcalComponent[] = []
   const problems: UnreadIcal[] = []
+  const broken: UnreadIcal[] = []
   const open: { line: number; name: string; properties: IcalProperty[] }[] = []
-  for (const { line, content } of unfolded(text)) {
+  const lines = unfolded(text)
+  const [first] = lines
+  if (first === undefined || first.content.trim().toUpperCase() !== 'BEGIN:VCALENDAR') {
+    broken.push(unread(first?.line ?? 1, first?.content ?? '', 'is not BEGIN:VCALENDAR'))
+  }
+  for (const { line, content } of lines) {
     const property = propertyIn(line, content)
     const current = open.at(-1)
-    if (property === null) problems.push(unread(line, content, 'is no property: NAME:VALUE'))
+    if (property === null) problems.push(unread(line, content, 'is not a property: NAME:VALUE'))
     else if (property.name === 'BEGIN') open.push({ line, name: property.value.toUpperCase(), properties: [] })
     else if (property.name !== 'END') {
       if (current === undefined) problems.push(unread(line, content, 'is in no component: BEGIN:VCALENDAR is missing'))
       else current.properties.push(property)
     } else if (current === undefined || property.value.toUpperCase() !== current.name) {
-      problems.push(unread(line, content, `ends ${current === undefined ? 'nothing' : `no ${current.name}`}`))
+      broken.push(unread(line, content, `ends ${current === undefined ? 'nothing' : `no ${current.name}`}`))
     } else {
       open.pop()
       if (current.name === 'VEVENT') events.push(current)
       else if (!passed.has(current.name)) {
-        problems.push(unread(current.line, `BEGIN:${current.name}`, 'is no event: only VEVENT is read'))
+        problems.push(unread(current.line, `BEGIN:${current.name}`, 'is not an event: only VEVENT is read'))
       }
     }
   }
-  for (const { line, name } of open) problems.push(unread(line, `BEGIN:${name}`, 'has no end'))
-  return { events, unread: problems }
+  // The innermost one is where the text was cut.
+  for (const { line, name } of open.toReversed()) broken.push(unread(line, `BEGIN:${name}`, `has no END:${name}`))
+  return { events, unread: [...problems, ...broken], broken: broken[0] ?? null }
 }
 
 function unfolded(text: string): { line: number; content: string }[] {

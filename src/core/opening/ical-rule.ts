@@ -1,12 +1,13 @@
+import { zoneOffsetMs } from '../cron/zone.ts'
 import { dateText, type IcalEvent, IcalProblem, timeText } from './ical-event.ts'
 import type { IcalProperty } from './ical-lines.ts'
 import { weekdays } from './weekly-hours.ts'
 
 const dayMs = 86_400_000
-/** A rule with an end is kept as its dates. */
+/** A rule with an end is stored as its dates. */
 const instancesMax = 1_000
 
-/** A rule that calendars can keep: every year on a date or a weekday of a month, or every week on some weekdays. */
+/** A rule that calendars can store: every year on a date or a weekday of a month, or every week on some weekdays. */
 export interface IcalRule {
   readonly property: IcalProperty
   readonly isEndless: boolean
@@ -26,7 +27,7 @@ export interface IcalRule {
 const known = new Set(['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'BYDAY', 'BYMONTH', 'BYMONTHDAY', 'WKST'])
 const icalDays = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
 
-export function ruleIn(property: IcalProperty, event: IcalEvent): IcalRule {
+export function ruleIn(property: IcalProperty, event: IcalEvent, zone: string): IcalRule {
   const parts = new Map(property.value.split(';').map((part) => part.toUpperCase().split(/=(.*)/s) as [string, string]))
   const refuse = (problem: string): never => {
     throw new IcalProblem(problem, property)
@@ -36,13 +37,14 @@ export function ruleIn(property: IcalProperty, event: IcalEvent): IcalRule {
   if (strange !== undefined) refuse(`has ${strange}: rules are kept by year or week, on dates or weekdays`)
   if ((parts.get('INTERVAL') ?? '1') !== '1') refuse('leaves out weeks or years')
   const freq = parts.get('FREQ')
-  if (freq !== 'YEARLY' && freq !== 'WEEKLY') refuse(`repeats ${freq ?? 'never'}: rules are kept by year or week`)
+  if (freq !== 'YEARLY' && freq !== 'WEEKLY')
+    refuse(`repeats ${freq ?? 'never'}: only weekly and yearly rules are supported`)
   const [count, until] = [parts.get('COUNT'), parts.get('UNTIL')]
   const shared = {
     property,
     isEndless: count === undefined && until === undefined,
-    count: count === undefined ? Number.POSITIVE_INFINITY : Number(count),
-    untilMs: until === undefined ? Number.POSITIVE_INFINITY : untilIn(until, refuse),
+    count: count === undefined ? Number.POSITIVE_INFINITY : countIn(count, refuse),
+    untilMs: until === undefined ? Number.POSITIVE_INFINITY : untilIn(until, zone, refuse),
   }
   if (freq === 'YEARLY') return { ...shared, days: null, yearly: yearlyIn(parts, event, refuse) }
   if (parts.has('BYMONTH') || parts.has('BYMONTHDAY')) refuse('is weekly and names months')
@@ -56,11 +58,16 @@ export function ruleIn(property: IcalProperty, event: IcalEvent): IcalRule {
 
 type Refuse = (problem: string) => never
 
-function untilIn(text: string, refuse: Refuse): number {
-  const [, y, mo, d, h = '23', mi = '59'] = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\dZ?)?$/.exec(text) ?? []
+function countIn(text: string, refuse: Refuse): number {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse('has a COUNT that is not a number of times')
+}
+
+/** The end of a rule by the wall clock of the calendar: an end in UTC may be on another date. */
+function untilIn(text: string, zone: string, refuse: Refuse): number {
+  const [, y, mo, d, h = '23', mi = '59', utc] = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\d(Z)?)?$/.exec(text) ?? []
   const ms = Date.parse(`${y}-${mo}-${d}T${h}:${mi}:00Z`)
-  // An end in UTC may differ by hours from the wall clock; instances are days apart.
-  return Number.isNaN(ms) ? refuse('has an UNTIL that is no date') : ms
+  if (Number.isNaN(ms)) return refuse('has an UNTIL that is not a date')
+  return utc === undefined ? ms : ms + zoneOffsetMs(zone, ms)
 }
 
 function yearlyIn(parts: ReadonlyMap<string, string>, { startMs }: IcalEvent, refuse: Refuse): IcalRule['yearly'] {
@@ -69,12 +76,18 @@ function yearlyIn(parts: ReadonlyMap<string, string>, { startMs }: IcalEvent, re
   const day = Number(parts.get('BYMONTHDAY') ?? start.getUTCDate())
   if (!Number.isInteger(month) || !Number.isInteger(day) || day < 1) refuse('names several months or days')
   const byDay = parts.get('BYDAY')
-  if (byDay === undefined) return { month, day }
+  if (byDay === undefined) return isDate(month, day) ? { month, day } : refuse('is on a date that does not exist')
   const [, nth = '', name = ''] = /^([+-]?[1-5])([A-Z]{2})$/.exec(byDay) ?? []
   const weekday = icalDays.indexOf(name)
-  if (weekday < 0 || parts.has('BYMONTHDAY') || !parts.has('BYMONTH'))
-    refuse('names weekdays that are not numbered in one month')
+  if (weekday < 0 || parts.has('BYMONTHDAY') || !parts.has('BYMONTH') || !isDate(month, 1))
+    refuse('names weekdays in another way than as the nth weekday of one month')
   return { month, weekday, nth: Number(nth) }
+}
+
+/** In a leap year, so that the 29th of February is a date. */
+function isDate(month: number, day: number): boolean {
+  const date = new Date(Date.UTC(2000, month - 1, day))
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day
 }
 
 /** A rule without an end, as entries of a calendar. */

@@ -13,6 +13,8 @@ export interface IcalClosings {
   readonly closedDates: readonly string[]
   readonly closedHours: readonly string[]
   readonly unread: readonly UnreadIcal[]
+  /** Where the text shows that it is no whole calendar; null for a whole one. */
+  readonly broken: UnreadIcal | null
 }
 
 export interface IcalInput {
@@ -22,6 +24,9 @@ export interface IcalInput {
   readonly now: number
 }
 
+/** Rules of a file of 1 MB can repeat millions of dates, which would take seconds to write out. */
+const datesMax = 20_000
+
 /** Reads the events of an iCalendar text as closed dates and hours. Each event is taken whole, or listed with its line. */
 export function icalClosings({ text, zone, now }: IcalInput): IcalClosings {
   const file = icalFile(text)
@@ -29,10 +34,15 @@ export function icalClosings({ text, zone, now }: IcalInput): IcalClosings {
   const closedHours = new Set<string>()
   const problems = [...file.unread]
   let events = 0
+  let written = 0
   for (const component of file.events) {
     try {
-      for (const entry of entriesOf(component, zone, now))
-        (/ /.test(withoutStart(entry)) ? closedHours : closedDates).add(entry)
+      if (written > datesMax) throw new IcalProblem(`is behind the first ${datesMax} dates of the file`)
+      for (const entry of entriesOf(component, zone, now)) {
+        const kind = / /.test(withoutStart(entry)) ? closedHours : closedDates
+        kind.add(entry)
+        written++
+      }
       events++
     } catch (error) {
       if (!(error instanceof IcalProblem)) throw error
@@ -41,14 +51,15 @@ export function icalClosings({ text, zone, now }: IcalInput): IcalClosings {
     }
   }
   const sorted = problems.sort((a, b) => a.line - b.line)
-  return { events, closedDates: [...closedDates].sort(), closedHours: [...closedHours].sort(), unread: sorted }
+  const [dates, hours] = [[...closedDates].sort(), [...closedHours].sort()]
+  return { events, closedDates: dates, closedHours: hours, unread: sorted, broken: file.broken }
 }
 
 function withoutStart(entry: string): string {
   return entry.replace(/ from [\d-]+$/, '')
 }
 
-/** Properties that change when an event is, in ways that are not kept. */
+/** Properties that move an event in ways that calendars cannot store. */
 const refused = ['RDATE', 'EXDATE', 'EXRULE', 'RECURRENCE-ID']
 
 function entriesOf({ properties }: IcalComponent, zone: string, now: number): string[] {
@@ -56,7 +67,7 @@ function entriesOf({ properties }: IcalComponent, zone: string, now: number): st
   const status = find('STATUS')
   if (status?.value.toUpperCase() === 'CANCELLED') throw new IcalProblem('is cancelled', status)
   const exception = properties.find(({ name }) => refused.includes(name))
-  if (exception !== undefined) throw new IcalProblem('is not kept, so its event is not taken', exception)
+  if (exception !== undefined) throw new IcalProblem('is not supported, so its event is left out', exception)
   const start = find('DTSTART')
   if (start === undefined) throw new IcalProblem('has no DTSTART')
   const event = eventIn(start, { end: find('DTEND'), duration: find('DURATION'), zone })
@@ -64,7 +75,7 @@ function entriesOf({ properties }: IcalComponent, zone: string, now: number): st
   if (rules.length > 1) throw new IcalProblem('is a second rule', rules[1])
   const [given] = rules
   if (given === undefined) return datesOf(event)
-  const rule: IcalRule = ruleIn(given, event)
+  const rule: IcalRule = ruleIn(given, event, zone)
   const from = event.startMs > now ? ` from ${dateText(event.startMs)}` : ''
   if (rule.isEndless) return keptRule(rule, event).map((entry) => `${entry}${from}`)
   return instancesOf(rule, event).flatMap((startMs) => {
@@ -91,7 +102,7 @@ function lengthOf(duration: IcalProperty | undefined, isAllDay: boolean): number
     /^\+?P(?:(\d+)W|(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:\d+S)?)?)$/.exec(duration.value) ?? []
   const number = (text: string | undefined) => Number(text ?? 0)
   const ms = (number(weeks) * 7 + number(days)) * dayMs + (number(hours) * 60 + number(minutes)) * minuteMs
-  if (ms === 0) throw new IcalProblem('is no length of time', duration)
+  if (ms === 0) throw new IcalProblem('is not a duration', duration)
   return ms
 }
 

@@ -9,7 +9,9 @@ export function minutesProblems(field: string, expression: string | undefined): 
   try {
     const fields = expression.trim().split(/\s+/).length
     if (cron(expression, 'UTC') && fields <= 5) return []
-    return [{ field, problem: `has ${fields} fields`, expected: 'five fields: its minutes are open' }]
+    return [
+      { field, problem: `has ${fields} fields`, expected: 'a cron of five fields, whose matching minutes are open' },
+    ]
   } catch (error) {
     if (!(error instanceof CronError)) throw error
     const problem = `is wrong at character ${error.position + 1}: ${error.reason}`
@@ -26,6 +28,6 @@ export function windowProblems(
   if (window === undefined || problems.length > 0) return problems
   const { open, changesAt } = opening({ at: now, calendar: { zone, cron: window } })
   if (open || changesAt !== null) return []
-  const expected = 'minutes that come, such as * 8-19 * * 1-5'
+  const expected = 'a cron that matches some minute, such as * 8-19 * * 1-5'
   return [{ field: 'window', problem: 'does not open within the next 400 days', expected }]
 }

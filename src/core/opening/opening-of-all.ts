@@ -1,6 +1,6 @@
 import { type Opening, type OpeningHours, opening, openingHorizonMs } from './opening.ts'
 
-/** A calendar as a schedule, queue or namespace names it: `office`, or `!office` for when that is closed. */
+/** A calendar as a schedule, queue or namespace names it: `office`, or `!office` for the time when it is closed. */
 export interface CalendarUse {
   readonly calendar: OpeningHours
   readonly isInverted: boolean

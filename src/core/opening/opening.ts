@@ -36,7 +36,7 @@ export const openingHorizonMs = 400 * dayMs
 const compiledMax = 1_024
 
 const compiled = new BoundedMap<CompiledHours>(compiledMax)
-/** The text of a calendar with a thousand holidays is long: the same object is not spelled again. */
+/** The text of a calendar with a thousand holidays is long: the same object is not parsed again. */
 const known = new WeakMap<OpeningHours, CompiledHours>()
 
 /** Whether a calendar is open at an instant, and when that changes. */
@@ -82,7 +82,7 @@ class CompiledHours {
     return isOpenAt(this.#spans(day), (local - day * dayMs) / minuteMs)
   }
 
-  /** A clock change may open or close too: the wall clock jumps to another time. */
+  /** A clock change may open or close a calendar too: the wall clock jumps to another time. */
   #changeAfter(instant: number, isOpen: boolean): number | null {
     const untilAt = instant + openingHorizonMs
     for (let from = instant; from <= untilAt; ) {
@@ -124,7 +124,7 @@ function spansOfWeek(open: readonly string[]): (day: number) => DaySpans {
   return (day) => byWeekday[weekdayOf(day)] as DaySpans
 }
 
-/** A cron has the same minutes on each of its days. */
+/** A cron matches the same minutes on each of its days. */
 function spansOfCron(expression: string): (day: number) => DaySpans {
   const calendar = compile(parse(expression))
   const someDay = calendar.isNever ? null : dayAtOrAfter(calendar, 0)

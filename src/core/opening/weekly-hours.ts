@@ -72,7 +72,7 @@ class Reader {
   }
 
   end(): void {
-    if (this.#at < this.#text.length) throw this.#fault('nothing behind the hours')
+    if (this.#at < this.#text.length) throw this.#fault('nothing after the hours')
   }
 
   #day(): number {

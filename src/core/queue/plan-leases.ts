@@ -19,13 +19,16 @@ export const hostKind = 'none'
 
 /** What a worker or host can execute. */
 export interface Capabilities {
-  /** `KIND` where it takes all of a kind, `KIND/NAME` where it has the executor of that name. */
+  /** `KIND` where the caller takes every run of a kind, `KIND/NAME` where it has the executor of that name. */
   readonly kinds: readonly string[]
   /** `handlers: ['report']` equals `handler/report` among the kinds. */
   readonly handlers?: readonly string[] | undefined
   /** Hosts also take runs without a target. */
   readonly host?: boolean | undefined
-  /** The queues it works for; absent: all. Plans ignore it: each plan is for one queue and its callers. */
+  /**
+   * The queues that it works for; absent: all queues. A plan ignores this field, because each plan is for
+   * one queue and its callers.
+   */
   readonly queues?: readonly string[] | undefined
 }
 
@@ -34,13 +37,13 @@ export interface PlannedRun {
   readonly priority: number
   readonly enqueuedAt: number
   readonly status: RunStatus
-  /** How many attempts it has used. Plans ignore it; displays show it. */
+  /** How many attempts the run has used. Plans ignore it; displays show it. */
   readonly attempts?: number | undefined
   readonly leaseExpiresAt?: number | null | undefined
-  /** When its backoff ends. */
+  /** When the backoff of the run ends. */
   readonly nextEligibleAt?: number | null | undefined
   readonly notBefore?: number | null | undefined
-  /** It may not start from this instant on. */
+  /** The run may not start from this instant on. */
   readonly deadline?: number | null | undefined
   readonly concurrencyKey?: string | null | undefined
   readonly cancelRequestedAt?: number | null | undefined
@@ -51,7 +54,7 @@ export interface PlannedRun {
   readonly target?: TargetNeed | null | undefined
 }
 
-/** Why a run does not go, from its own causes to shared ones. The catalogue of reasons has the words for each. */
+/** Why a run is not leased, from its own causes to shared ones. The catalogue of reasons has the words for each. */
 export const skipReasons = [
   'leased',
   'lease-expired',
@@ -96,7 +99,7 @@ export interface PlanInput {
 
 export interface LeasePlan {
   readonly leases: readonly { readonly id: string; readonly leaseExpiresAt: number }[]
-  /** Why each of the others does not go; for `held-by`, with the hold. */
+  /** Why each of the other runs is not leased; for `held-by`, with the hold. */
   readonly skipped: readonly { readonly id: string; readonly reason: SkipReason; readonly hold?: string }[]
   readonly inFlight: number
   /** The slots this plan could fill. */
@@ -106,10 +109,10 @@ export interface LeasePlan {
 }
 
 /**
- * Decides which runs go now.
+ * Decides which runs are leased now.
  *
- * A run that cannot go gets the first reason that applies, from its own causes to shared ones: its state; a deadline that has
- * passed; a stop of the fleet or the queue; a hold; its own instants; the run before it; no executor; the ceiling; the rate
+ * A run that is not leased gets the first reason that applies, from its own causes to shared ones: its state; a deadline that
+ * has passed; a stop of the fleet or the queue; a hold; its own instants; the run before it; no executor; the ceiling; the rate
  * limit; its key. So a run with an earlier reason never uses a slot, a start or its key, and does not delay the runs behind it.
  *
  * An expired lease keeps its slot: its worker may still be executing, and that is unknown until it is reclaimed.
@@ -156,10 +159,10 @@ export function canExecute(target: TargetNeed | null | undefined, can: Capabilit
   )
 }
 
-/** Handlers had names before other kinds had, so they have their own list in the capabilities. */
+/** Handlers had names before other kinds did, so the capabilities list them separately. */
 const handler = 'handler'
 
-/** The lanes that a caller takes: a kind alone is all of its lanes. */
+/** The lanes that a caller takes: a kind without a name means all lanes of the kind. */
 export function lanesOf({ kinds, handlers = [] }: Pick<Capabilities, 'kinds' | 'handlers'>): TargetNeed[] {
   const lanes = kinds.map((text) => {
     const [kind = '', ...name] = text.split('/')
@@ -211,7 +214,7 @@ function occupyKey({ concurrencyKey }: PlannedRun, { keyCounts }: Lane): void {
   if (isSet(concurrencyKey)) keyCounts.set(concurrencyKey, (keyCounts.get(concurrencyKey) ?? 0) + 1)
 }
 
-/** Why a run's own state keeps it back, whatever the rest of the queue does. */
+/** Why a run cannot start because of its own state, whatever the rest of the queue does. */
 function stateReason(run: PlannedRun, input: PlanInput): SkipReason | null {
   const { now, paused, queuePaused } = input
   if (run.status === 'leased')
@@ -230,7 +233,7 @@ function holdOf(run: PlannedRun, { now, holds, queue }: PlanInput): Hold | null 
   return holds === undefined || holds.length === 0 ? null : heldBy(holds, workOf(run, queue), now)
 }
 
-/** A run, by everything that a hold can be on. */
+/** The properties of a run that a hold can be on. */
 export function workOf({ target, schedule, concurrencyKey }: PlannedRun, queue: string | undefined): Holdable {
   return { queue, ...target, schedule, key: concurrencyKey }
 }

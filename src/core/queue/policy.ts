@@ -21,8 +21,8 @@ export const defaultQueue = 'default'
 const dayMs = 86_400_000
 
 const rateFields = {
-  startsMax: required(integer(1, countMax, { says: 'How many runs may start in that time.' })),
-  per: required(duration({ says: 'The time in which they are counted.' })),
+  startsMax: required(integer(1, countMax, { says: 'How many runs may start in the window.' })),
+  per: required(duration({ says: 'The length of the window in which starts are counted.' })),
 }
 
 const retentionFields = {
@@ -34,7 +34,7 @@ const retentionFields = {
   endedRunsMax: required(
     integer(0, Number.MAX_SAFE_INTEGER, { says: 'How many ended runs are kept.', default: 1_000_000 }),
   ),
-  parked: duration({ min: 0, says: 'How long parked runs are kept; without it for ever.' }),
+  parked: duration({ min: 0, says: 'How long parked runs are kept; when absent, for ever.' }),
 }
 
 /** The rules of a queue. */
@@ -43,11 +43,11 @@ export const policyFields = {
     integer(1, countMax, {
       says: 'How many runs of the queue are at work at once, over all workers.',
       default: 5,
-      defaultSays: '1; of the queue default 5',
+      defaultSays: '1, and 5 for the queue `default`',
     }),
   ),
   maxConcurrentPerKey: integer(1, countMax, {
-    says: 'How many runs with the same concurrencyKey are at work at once; without it only the queue’s ceiling applies.',
+    says: 'How many runs with the same concurrencyKey are at work at once; when absent, only the queue’s ceiling applies.',
   }),
   maxAttempts: required(integer(1, countMax, { says: 'How often a run is tried.', default: 3 })),
   leaseTtl: required(
@@ -57,14 +57,14 @@ export const policyFields = {
   backoffFactor: required(real(1, 1_000, { says: 'Each wait is this many times the one before.', default: 2 })),
   backoffCap: required(duration({ min: 0, says: 'The longest wait between attempts.', default: 60_000 })),
   backoffSpread: real(0, 1, {
-    says: 'The largest share by which a run’s wait is shortened, so that runs that failed together do not retry together; without it none.',
+    says: 'The largest share by which a run’s wait is shortened, so that runs that failed together do not retry together; when absent, 0.',
   }),
   rateLimit: group(rateFields, {
-    says: 'How many runs may start in any stretch of time; without it any number.',
+    says: 'How many runs may start in a window of time; when absent, any number.',
     example: '{"startsMax":10,"per":"1m"}',
   }),
   onExhausted: choice(['park', 'fail'], {
-    says: 'What becomes of a run that has used all its attempts; without it enqueued work is parked and occurrences fail.',
+    says: 'What happens to a run that has used all its attempts; when absent, enqueued work is parked and occurrences fail.',
   }),
   retention: required(
     group(retentionFields, {

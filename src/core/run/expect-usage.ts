@@ -61,12 +61,14 @@ function isDuration(text: unknown): boolean {
   }
 }
 
-/** The factor of an anomaly: below 1.5 every second run would be one. */
+/** The smallest factor of an anomaly: below 1.5 every second run would be one. */
 export const anomalyRange = [1.5, 1_000] as const
-/** How many earlier runs count, and how many it takes before anything is unusual. */
+/** How many earlier runs are compared, and how many are needed before any run counts as unusual. */
 export const usualRuns = { most: 20, least: 5 } as const
 
-/** What an attempt used that is more than `factor` times what is usual, which is the median of earlier ones; in words. */
+/**
+ * Which usage of an attempt is more than `factor` times the usual, in words. The usual is the median of earlier attempts.
+ */
 export function anomaliesIn(measured: Measured, before: readonly Measured[], factor: number): string[] {
   const measures = [
     ['tokens', tokensOf, String],

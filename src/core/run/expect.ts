@@ -18,9 +18,12 @@ import type { Outcome } from './verdict.ts'
 
 /** What the answer of a run must be to count as success. Every given field must hold. */
 export interface Expectation extends AnswerRules {
-  /** The answer of a run that found nothing to do. Statuses and exit codes that it does not name are those above. */
+  /**
+   * The answer of a run that found nothing to do. Statuses and exit codes that it does not name are those of the
+   * success rules.
+   */
   readonly noop?: AnswerRules | undefined
-  /** What a success may have used; more is a failure. */
+  /** The most that a success may have used; more is a failure. */
   readonly usage?: UsageRule | undefined
   /** Warn when a success used more than this many times what is usual. */
   readonly anomaly?: number | undefined
@@ -47,7 +50,7 @@ export type EndFact = 'status' | 'exitCode'
 export interface RateLimited {
   /** When the limit opens again, if the provider named it. */
   readonly resetAt?: number | undefined
-  /** What it named in place of an instant that can be used, such as a time of day without a zone. */
+  /** The reset as the provider wrote it, where that is not a usable instant, such as a time of day without a zone. */
   readonly resetText?: string | undefined
   /** The name of the limit, such as `five_hour`. */
   readonly window?: string | undefined
@@ -57,7 +60,10 @@ export interface RateLimited {
   readonly defersAlways?: boolean | undefined
 }
 
-/** How a target ended, as the executor saw it. A fact that is `null` is missing although such a target ends with one. */
+/**
+ * How a target ended, as the executor saw it. `null`: the fact is missing, although targets of this kind normally end
+ * with it.
+ */
 export interface EndFacts {
   /** There is no answer: it threw, could not be started, could not be reached. */
   readonly error?: string | undefined
@@ -66,15 +72,17 @@ export interface EndFacts {
   readonly retryAfterMs?: number | undefined
   /** The provider refused by its limit: a structured answer said so, never free text. */
   readonly rateLimited?: RateLimited | undefined
-  /** What the answer reports as used. */
+  /** The usage that the answer reports. */
   readonly usage?: Usage | undefined
-  /** How much of the account's limits the answer reports as used. */
+  /** How much of the account's limits is used, as the answer reports it. */
   readonly utilisation?: readonly Utilisation[] | undefined
   readonly status?: number | null | undefined
   readonly exitCode?: number | null | undefined
   readonly signal?: string | null | undefined
   /** The answer, for text rules. */
   readonly text?: string | undefined
+  /** Why the answer is incomplete, as a clause: it was longer than the kept part, or could not be read. */
+  readonly incomplete?: string | undefined
   /** The answer, for JSON rules; absent when it is not JSON. */
   readonly json?: unknown
 }
@@ -90,7 +98,7 @@ interface Breach {
   readonly retryable?: false
 }
 
-/** Text rules read this much of an answer, which is all that is kept of one. */
+/** Text rules read this much of an answer; no more of an answer is kept. */
 const judgedCharactersMax = 100 * 1024
 const textIncludesLengthMax = 1_000
 
@@ -164,7 +172,7 @@ function exitBreach({ exitCode, signal }: EndFacts, exitCodes: Expectation['exit
 
 function textBreach({ text }: EndFacts, { textIncludes, textMatches }: Expectation): Breach | null {
   const judged = (text ?? '').slice(0, judgedCharactersMax)
-  const what = text === undefined ? 'there is no text' : 'the text is otherwise'
+  const what = text === undefined ? 'there is no text' : 'the text is something else'
   if (textIncludes !== undefined && !judged.includes(textIncludes)) {
     return { reason: `expect.textIncludes: ${shownJson(textIncludes)} is missing: ${what}` }
   }
@@ -181,7 +189,7 @@ function jsonBreach(facts: EndFacts, json: Expectation['json']): Breach | null {
   if (answer === null) return { reason: 'expect.json: the answer is not JSON' }
   for (const [written, expected] of rules) {
     const path = parseJsonPath(written)
-    const difference = path === null ? 'is no path' : differenceAt(answer.value, path, expected)
+    const difference = path === null ? 'is not a path' : differenceAt(answer.value, path, expected)
     if (difference !== null) return { reason: `expect.json: ${abbreviated(written)} ${difference}` }
   }
   return null
@@ -205,7 +213,7 @@ export function answeredJson({ json, text }: EndFacts): { readonly value: unknow
   try {
     const written = json === undefined ? text : JSON.stringify(json)
     const value: unknown = written === undefined ? undefined : JSON.parse(written)
-    // Null too where it is nested so deep that no path could name the difference.
+    // Null too where the answer is nested too deep for any path to reach a difference.
     return jsonProblem(value) === null ? { value } : null
   } catch {
     return null
@@ -271,7 +279,7 @@ export function expectationProblems(expect: unknown, kind?: ExpectedKind): Expec
 function anomalyProblems(anomaly: unknown): ExpectationProblem[] {
   const [min, max] = anomalyRange
   if (typeof anomaly === 'number' && anomaly >= min && anomaly <= max) return []
-  const expected = `a number from ${min} to ${max}: how many times the usual`
+  const expected = `a number from ${min} to ${max}: how many times the usual value`
   return [{ field: 'expect.anomaly', problem: isClause(anomaly), expected }]
 }
 
@@ -297,9 +305,9 @@ function ruleProblems(
 
 interface RuleContext {
   readonly kind: ExpectedKind | undefined
-  /** The rules that can apply. */
+  /** The rules that apply to these kinds. */
   readonly names: readonly string[]
-  /** What a refusal offers. */
+  /** The names that a refusal suggests. */
   readonly known: readonly string[]
 }
 
@@ -311,7 +319,7 @@ function fieldProblem(
   const field = `${inside}.${name}`
   if (!names.includes(name)) {
     const problem = Object.hasOwn(checks, name)
-      ? `means nothing for a target of the kind ${kind?.name}`
+      ? `does not apply to a target of the kind ${kind?.name}`
       : 'is not known'
     return { field, problem, expected: `one of ${known.join(', ')}` }
   }
@@ -343,7 +351,7 @@ function jsonRuleProblem(value: unknown): ReturnType<Check> {
   if (rules.length === 0) return { problem: 'is empty' }
   for (const [written, expected] of rules) {
     const at = `[${JSON.stringify(abbreviated(written))}]`
-    if (parseJsonPath(written) === null) return { at, problem: 'is no path', expected: jsonPathExpected }
+    if (parseJsonPath(written) === null) return { at, problem: 'is not a path', expected: jsonPathExpected }
     const found = jsonProblem(expected)
     if (found !== null) return { at: at + found.path, problem: found.problem, expected: plainData }
   }

@@ -48,7 +48,7 @@ export function retriesIn(options: unknown): OwnRetries {
 
 /**
  * The policy by which a run is judged: its own retries, and its queue's where it has none. The queue's cap never shortens the
- * run's own first wait: it was chosen for another base.
+ * run's own first wait, because the cap was chosen for another base.
  */
 export function withRetries<Judging extends RetryPolicy>(
   policy: Judging,

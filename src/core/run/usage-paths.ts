@@ -2,7 +2,7 @@ import { millionthsOf } from '../budget/money.ts'
 import { atJsonPath, type JsonPath, jsonPathExpected, parseJsonPath } from '../json/json-path.ts'
 import type { Usage } from './usage.ts'
 
-/** Where an answer says what an attempt used: a path for each. */
+/** Where an answer reports the usage of an attempt: a path for each figure. */
 export interface UsagePaths {
   readonly tokensIn?: string | undefined
   readonly tokensOut?: string | undefined
@@ -14,12 +14,12 @@ export interface UsagePaths {
 
 export const usagePathExpected = `${jsonPathExpected}, with or without $. before it`
 
-/** A path as providers document it may begin with `$`, the whole answer. */
+/** Providers document paths with a leading `$` for the whole answer, so it is accepted. */
 export function usagePath(text: string): JsonPath | null {
   return parseJsonPath(text.replace(/^\$\.?(?=.)/, ''))
 }
 
-/** What an answer says was used. What is missing there, or is no amount, is unknown. */
+/** The usage that an answer reports. A figure that is missing or is not an amount is unknown. */
 export function usageIn(paths: UsagePaths, answer: unknown): Usage | undefined {
   const at = (text: string | undefined): unknown => {
     const path = text === undefined ? null : usagePath(text)

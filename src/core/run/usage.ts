@@ -1,6 +1,6 @@
 import { formatMoney } from '../budget/money.ts'
 
-/** What an attempt has used, as far as it was reported. An absent field is unknown, which is not 0. */
+/** The reported usage of an attempt. An absent field is unknown, which is not 0. */
 export interface Usage {
   readonly tokensIn?: number | undefined
   readonly tokensOut?: number | undefined
@@ -14,6 +14,14 @@ export interface Money {
   readonly amount: number
   /** Three capital letters: `USD`. */
   readonly currency: string
+}
+
+/** What a run is expected to use; an absent field is unknown. */
+export interface Estimate {
+  /** Of input and output together. */
+  readonly tokens?: number | undefined
+  readonly money?: Money | undefined
+  readonly runtimeMs?: number | undefined
 }
 
 const counts = ['tokensIn', 'tokensOut', 'tokensCached'] as const
@@ -42,14 +50,14 @@ export function usageSum(a: Usage, b: Usage): Usage {
   return total
 }
 
-/** What an attempt may use at most, and the name of what says so. */
+/** The most that an attempt may use, and the name of the rule that sets this cap. */
 export interface UsageCap {
   readonly by: string
   readonly tokens?: number | undefined
   readonly money?: Money | undefined
 }
 
-/** How a report exceeds one of the caps, or null. Money of another currency exceeds none. */
+/** How a report exceeds one of the caps, or null. Money of another currency is not compared. */
 export function overCap({ tokensIn = 0, tokensOut = 0, money }: Usage, caps: readonly UsageCap[]): string | null {
   for (const { by, tokens, money: most } of caps) {
     const used = tokensIn + tokensOut
@@ -60,7 +68,7 @@ export function overCap({ tokensIn = 0, tokensOut = 0, money }: Usage, caps: rea
   return null
 }
 
-/** What a total has more than an earlier one; nothing where it has less. */
+/** By how much a total exceeds an earlier total; 0 where it is smaller. */
 export function usageSince(total: Usage, before: Usage): Usage {
   const more = (now: number, then = 0) => Math.max(0, now - then)
   const { money } = total

@@ -4,7 +4,7 @@ export interface Utilisation {
   readonly window: string
   /** 0.83 is 83 %; it may exceed 1. */
   readonly share: number
-  /** When the limit opens anew, in epoch ms. */
+  /** When the limit resets, in epoch ms. */
   readonly resetAt: number
 }
 

@@ -3,12 +3,12 @@ import { backoffMs } from './backoff.ts'
 
 /** How an attempt ended, or that it never began. */
 export type Outcome =
-  /** `noop`: it found nothing to do. */
+  /** `noop`: the run found nothing to do. */
   | { readonly kind: 'success'; readonly noop?: boolean | undefined }
   | {
       readonly kind: 'failed'
       readonly reason: string
-      /** `false`: no further attempt can succeed; `true`: it did no harm. */
+      /** `false`: no further attempt can succeed; `true`: the attempt had no effect. */
       readonly retryable?: boolean | undefined
       readonly retryAfterMs?: number | undefined
       readonly retryAt?: number | undefined
@@ -26,7 +26,10 @@ export type Outcome =
   | { readonly kind: 'cancelled'; readonly reason?: string | undefined }
   /** A guard refused the run before anything was begun. */
   | { readonly kind: 'skipped'; readonly reason: string }
-  /** It could not continue for an outside reason, such as a spent budget or a provider's limit, and may continue at an instant. */
+  /**
+   * The attempt could not continue for an outside reason, such as a spent budget or a provider's limit, and may continue at an
+   * instant.
+   */
   | {
       readonly kind: 'deferred'
       readonly until: number
@@ -85,7 +88,7 @@ const deferMsMin = 1_000
 const deferMsMax = 86_400_000
 
 /**
- * Decides what becomes of a run when its attempt ends.
+ * Decides what happens to a run when its attempt ends.
  *
  * A lost lease looks like a crash but may be a long pause, so its effect may have happened: a run that must not repeat is parked,
  * not retried.
@@ -125,7 +128,8 @@ function released({ now, run, policy }: Judging): Verdict {
 
 function forcedStop(run: JudgedRun, reason = 'forced-stop'): Verdict {
   if (run.repeatable === false) return parked(run, 'effect-unknown', run.attempts)
-  // It neither lengthens nor ends a row of releases, so that restarts cannot hide a run that every worker releases.
+  // An interrupted attempt neither lengthens nor ends the row of releases, so that restarts cannot hide a run that
+  // every worker releases.
   return { ...counts(run), releases: run.releases ?? 0, status: 'ready', reason }
 }
 
@@ -133,7 +137,8 @@ function lost({ now, run, policy, holderDied }: Judging & { holderDied: boolean 
   const deaths = (run.deaths ?? 0) + (holderDied ? 1 : 0)
   const judged = { ...run, deaths }
   if (run.repeatable === false) return parked(judged, 'effect-unknown', run.attempts + 1)
-  // A run that kills its workers is parked whatever attempts are left: each further attempt takes its neighbours along.
+  // A run that kills its workers is parked whatever attempts are left: each further attempt would take down the other
+  // runs of a worker.
   if (deaths >= deathsMax) return parked(judged, 'poison', run.attempts + 1)
   return spent({ now, run: judged, policy, reason: holderDied ? 'its worker died' : 'lease expired' })
 }
@@ -148,8 +153,8 @@ function failed({ now, run, policy, outcome }: Judging & { outcome: Outcome & { 
 }
 
 /**
- * A deferral uses neither an attempt nor a release in a row. A run that was deferred for a day has failed: it starts once more by
- * then, however far away the deferral's instant is.
+ * A deferral uses neither an attempt nor a release in a row. A run that was deferred for a day has failed: its next attempt
+ * starts at the end of that day, even if the deferral asks for a later instant.
  */
 function deferred({ now, run, policy, outcome }: Judging & { outcome: Outcome & { kind: 'deferred' } }): Verdict {
   if (outcome.hasBegun === true && run.repeatable === false) return parked(run, 'effect-unknown', run.attempts + 1)
@@ -172,7 +177,7 @@ function spent({
     return exhausted(run, policy, `${reason} (attempt ${attempts}/${policy.maxAttempts})`)
   }
   const backedOffAt = now + backoffMs({ attempts, policy, runId: run.id })
-  // An executor may have computed its instant; both databases store whole ones only.
+  // An executor may have computed a fractional instant; both databases store whole ms only.
   const nextEligibleAt = Math.ceil(Math.max(backedOffAt, notBefore))
   return { ...counts(run), attempts, status: 'ready', reason, nextEligibleAt }
 }
@@ -214,7 +219,7 @@ function cancelReason(outcome: Outcome): string {
   }
 }
 
-/** What an end carries over. Every end but a clean release breaks the row of releases. */
+/** The counts that an end carries over. Every end but a clean release resets the row of releases. */
 function counts(run: JudgedRun): Pick<Verdict, 'attempts' | 'releases' | 'deaths'> {
   return { attempts: run.attempts, releases: 0, deaths: run.deaths ?? 0 }
 }

@@ -19,7 +19,7 @@ export const countMax = 1_000_000
 
 /** The fields of the work that schedules and runs share. The kinds of targets fill in the words in braces. */
 export const workFields = {
-  queue: text('name', nameLengthMax, { says: 'The queue that the work goes through.', default: 'default' }),
+  queue: text('name', nameLengthMax, { says: 'The queue of the run.', default: 'default' }),
   priority: integer(-priorityMax, priorityMax, { says: 'Lower goes first.', default: priorityDefault }),
   concurrencyKey: text('key', keyLengthMax, {
     says: 'Runs with the same key share the ceiling for a key of their queue.',
@@ -68,5 +68,5 @@ export const executionFields = {
     example: '{"base":"5s","factor":2,"cap":"10m"}',
     hasFlags: true,
   }),
-  tags: data<readonly string[], 'tags'>('tags', { says: 'Words to find it by, each once.' }),
+  tags: data<readonly string[], 'tags'>('tags', { says: 'Tags to find it by, each given once.' }),
 }

@@ -1,6 +1,6 @@
 import type { RunStatus } from '../run/run-state.ts'
 import { noopReason } from '../run/verdict.ts'
-import { isOfCalendarAlone, planned } from './next-plan.ts'
+import { beforeOneshot, isOfCalendarAlone, planned } from './next-plan.ts'
 import { type LiveScheduleRun, lastRunId, type ScheduleState } from './state.ts'
 import { isWorkable } from './workable.ts'
 
@@ -18,7 +18,8 @@ export function isMoved(row: ScheduleState, ends: readonly EndedRun[], counted: 
 
 /**
  * Whether the governor would give the same answer as when the occurrence fired, so that only the instant of the end changes. That
- * is nearly every end of a cron, and of a schedule after its last occurrence. While it is paused nothing is planned.
+ * holds for nearly every end of a cron, and after the last occurrence of a schedule. While the schedule is paused nothing is
+ * planned.
  */
 export function isPlannedAnyhow(row: ScheduleState, ends: readonly EndedRun[]): boolean {
   const { nextDueAt, wakeAt, hints, failureCount, noopCount, spec } = row
@@ -51,21 +52,30 @@ export function afterEnds<Row extends ScheduleState>(row: Row, now: number, { en
   // The end of a run must not fail because its schedule's time zone is unknown; the next `fireDue` reports it.
   if (!isWorkable(row.spec)) return { ...after, waitsFor: null, wakeAt: row.wakeAt ?? now }
   const paused = pausedByNoops(pausedByFailures(after, row.failureCount, now), now)
-  return planned(paused, { now, lastRunId: lastRunId(row, live) })
+  if (counts.length === 0 || !isMinOfHint(paused)) return planned(paused, { now, lastRunId: lastRunId(row, live) })
+  const again = { ...paused, nextRunAt: null, nextDueAt: null }
+  return planned(again, { now: beforeOneshot(paused, now), lastRunId: lastRunId(row, live) })
+}
+
+/**
+ * A single run that was requested while the ended run was live was planned by `min` from the previous end; now `min` counts from this end.
+ */
+function isMinOfHint({ spec, nextDecision }: ScheduleState): boolean {
+  return spec.minMs !== undefined && nextDecision?.winner === 'oneshot-hint'
 }
 
 function isNoop({ status, reason }: EndedRun): boolean {
   return status === 'completed' && reason === noopReason
 }
 
-/** Runs that did not complete neither count nor break the row: they did not say whether there was work. */
+/** Runs that did not complete neither count nor reset the count: they did not show whether there was work. */
 function noopsAfter({ spec, noopCount }: ScheduleState, ends: readonly EndedRun[], counted: ReadonlySet<number>) {
   if (spec.maxNoop === undefined) return 0
   const completed = ends.filter(({ runId, status }) => status === 'completed' && counted.has(runId))
   return completed.reduce((count, end) => (isNoop(end) ? count + 1 : 0), noopCount)
 }
 
-/** After it is resumed it gets the full number of tries again. */
+/** A schedule that is resumed gets the full number of tries again. */
 function pausedByNoops<Row extends ScheduleState>(row: Row, now: number): Row {
   const { noopCount, disabledAt, spec } = row
   if (disabledAt !== null || noopCount < (spec.maxNoop ?? Number.POSITIVE_INFINITY)) return row
@@ -93,7 +103,7 @@ function failuresAfter(count: number, status: RunStatus): number {
   return status === 'failed' || status === 'parked' ? count + 1 : count
 }
 
-/** A person who resumes it vouches for it, so it gets the full number of failures before it is paused again. */
+/** A person resumed the schedule, so it is paused again only after the full number of new failures. */
 function pausedByFailures<Row extends ScheduleState>(row: Row, failuresBefore: number, now: number): Row {
   const { failureCount, disabledAt, spec } = row
   const { pauseAfterFailures: most = Number.POSITIVE_INFINITY } = spec

@@ -1,3 +1,4 @@
+import { isOnGrid } from '../timing/timing.ts'
 import { without } from './hints.ts'
 import { type PlanRequest, planned, unplanned } from './next-plan.ts'
 import { lastRunId, type ScheduleState } from './state.ts'
@@ -9,7 +10,9 @@ export interface MadeRun {
   readonly occurrenceAt: number | null
 }
 
-/** The schedule after its runs are made: hints are used up and the last plan is recorded before the next one is computed. */
+/**
+ * The schedule after its runs were created: hints are used up and the last plan is recorded before the next one is computed.
+ */
 export function afterFire<Row extends ScheduleState>(turn: Turn<Row>, now: number, made: readonly MadeRun[]): Row {
   const { row, live, wasDue, waitingHint } = turn
   if (!wasDue) return planned(row, { now, lastRunId: lastRunId(row, live) })
@@ -23,16 +26,18 @@ export function afterFire<Row extends ScheduleState>(turn: Turn<Row>, now: numbe
   return { ...next, hints: row.hints, wakeAt: Math.min(next.wakeAt ?? expiresAt, expiresAt) }
 }
 
-/** Plans a schedule from the instant before which nothing of it becomes a run. What its calendar names until then is noted, and ends with the next turn. */
+/**
+ * Plans a schedule from the instant before which nothing of it becomes a run. The instants of its cron until then are noted, and the next
+ * turn ends them in the ledger.
+ */
 function postponedTo<Row extends ScheduleState>(row: Row, asked: PlanRequest, { until, outcome }: Postponed): Row {
   const next = planned(row, asked)
   const { nextRunAt, nextDueAt, nextDecision } = next
   if (nextRunAt === null || nextDueAt === null || nextDecision === null || nextDueAt >= until) return next
-  const { timing } = row.spec
-  const isOnGrid = timing.cron !== undefined || (timing.everyMs !== undefined && timing.from === 'start')
-  // A calendar may name this very instant.
-  const later = planned(row, { ...asked, now: isOnGrid ? until - 1 : until })
-  if (!isOnGrid || later.nextDecision === null) return later
+  const isFixed = isOnGrid(row.spec.timing)
+  // A cron may match this very instant.
+  const later = planned(row, { ...asked, now: isFixed ? until - 1 : until })
+  if (!isFixed || later.nextDecision === null) return later
   const closedFrom = nextDecision.closedFrom ?? nextRunAt
   return { ...later, nextDecision: { ...later.nextDecision, closedFrom, closedFor: outcome } }
 }

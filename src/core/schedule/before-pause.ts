@@ -17,8 +17,8 @@ export interface BeforePause<Row> {
 
 /**
  * Ends the occurrences before a pause begins. An earlier pause may have ended since a worker last fired; its occurrences were
- * paused, and later ones were missed. Left to the end of the new pause, all of them would be recorded as paused, because by then
- * the row no longer has the beginning of the pause.
+ * paused, and later ones were missed. If this were done only at the end of the new pause, all of them would be recorded as
+ * paused, because the row would no longer have the beginning of the pause.
  */
 export function beforePause<Row extends ScheduleState>(
   found: Row,
@@ -39,9 +39,9 @@ export function beforePause<Row extends ScheduleState>(
 }
 
 /**
- * The row with the occurrence after the missed ones as its plan, where that one has come too. It is computed as of the last
- * missed one, because as of now the calendar would skip an occurrence that is merely late, or spread beyond now; and without
- * hints, because the calendar's plan counts under a hint only where it had come before the hint was given.
+ * The row with the occurrence after the missed ones as its plan, if its instant has come too. The plan is computed as of the
+ * last missed occurrence: as of now, the cron would skip an occurrence that is merely late or spread beyond now. Hints are
+ * left out, because under a hint the cron's plan counts only if its instant came before the hint was given.
  */
 function standing<Row extends ScheduleState>(ended: Row, now: number): Row | null {
   const asked = { now: ended.lastPlannedAt ?? now, lastRunId: null }
@@ -51,7 +51,7 @@ function standing<Row extends ScheduleState>(ended: Row, now: number): Row | nul
 
 /**
  * The calendar's occurrences missed by now, by the same rule as when they fire. A merely late one would still start but for the
- * pause. A fixed delay has none: it is only postponed.
+ * pause. A fixed delay misses nothing: it is only postponed.
  */
 function missedBefore(row: ScheduleState, now: number): Passed[] {
   const { nextRunAt, nextDecision } = row

@@ -34,8 +34,8 @@ export function isClosed(at: number, { calendars = [] }: Bounded): boolean {
 }
 
 /**
- * When an occurrence is due whose spread would move it out of the opening of its instant: by the rest of its offset, later, and before the
- * calendars close.
+ * When an occurrence is due whose spread would move it out of the open hours of its instant: later by the rest of its offset, and before
+ * the calendars close.
  */
 export function dueInside(plannedAt: number, dueAt: number, { calendars = [] }: Bounded): number {
   if (calendars.length === 0 || dueAt === plannedAt) return dueAt

@@ -18,7 +18,7 @@ export interface Decision {
   readonly calendars?: readonly CalendarRef[] | undefined
   /** The window behind the answer, where a hint had to stay in it. */
   readonly window?: OpeningHours | undefined
-  /** The spread behind the instant at which it is due, where it comes from the settings. */
+  /** The spread behind the due instant, where the spread comes from the settings. */
   readonly spread?: SettledSpread | undefined
   readonly trail: readonly TrailStep[]
 }
@@ -29,7 +29,7 @@ export type CalendarRef = Pick<NamedCalendar, 'name' | 'version' | 'isInverted'>
 export interface NextDecision extends Decision {
   readonly source: Source
   readonly winner: Winner | null
-  /** Whether the plan is a fixed delay, after which no instant is nominal. */
+  /** Whether the plan is a fixed delay, after which there are no nominal instants. */
   readonly waitsForEnd: boolean
   /** While the schedule is paused: the first nominal instant that is skipped. */
   readonly passingAt?: number | undefined

@@ -11,7 +11,7 @@ export interface SpreadSchedule {
   readonly id: string
   readonly timing: Timing
   readonly spread?: SpreadConfig | undefined
-  /** When its timing was written: see `writtenAt`. */
+  /** When the timing of the schedule was written: see `writtenAt`. */
   readonly createdAt?: number | undefined
   readonly calendars?: readonly CalendarUse[] | undefined
 }
@@ -25,9 +25,15 @@ export function spreadDueAt(plannedAt: number, schedule: SpreadSchedule): number
   return dueInside(plannedAt, dueAt({ id, kind, plannedAt, intervalMs, config, createdAt }), schedule)
 }
 
-/** What its spread is computed from: a task has an id of its own. */
-export function spreadId({ id, spec }: { readonly id: number; readonly spec: Pick<ScheduleSpec, 'task'> }): string {
-  return spec.task?.id ?? formatId('schedule', id)
+interface SpreadOwner {
+  /** The schedule, as the store numbers it or as people read it. */
+  readonly id: number | string
+  readonly spec: Pick<ScheduleSpec, 'task'>
+}
+
+/** The text that the spread is computed from: a task has an id of its own. */
+export function spreadId({ id, spec }: SpreadOwner): string {
+  return spec.task?.id ?? (typeof id === 'number' ? formatId('schedule', id) : id)
 }
 
 /** The time from an occurrence to the next one of its timing; `null` where there is none. */
@@ -35,6 +41,12 @@ export function periodMs(timing: Timing, plannedAt: number): number | null {
   if (timing.everyMs !== undefined) return timing.everyMs
   const nextAt = timing.cron === undefined ? null : cron(timing.cron, timing.zone).next(plannedAt)
   return nextAt === null ? null : nextAt - plannedAt
+}
+
+/** The period that a timing has at an instant; `null` where it has none. */
+export function periodFrom(timing: Timing, now: number): number | null {
+  const firstAt = timing.cron === undefined ? now : cron(timing.cron, timing.zone).next(now)
+  return firstAt === null ? null : periodMs(timing, firstAt)
 }
 
 export interface WrittenSchedule {

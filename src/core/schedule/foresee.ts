@@ -12,7 +12,10 @@ export interface Foreseen {
   readonly at: number
   readonly dueAt: number
   readonly decision: NextDecision
-  /** It counts from an instant that is not known yet: an end, or the firing that leaves out what is overdue. */
+  /**
+   * The instant is an estimate: it counts from an end that has not happened, or from the firing that skips what
+   * is overdue.
+   */
   readonly isEstimate: boolean
 }
 
@@ -45,7 +48,7 @@ interface Ahead {
   readonly isGuess: boolean
 }
 
-/** Firings between two runs: usually a few, and some hundred during a catch-up. */
+/** The bound on firings between two runs: usually there are a few, and during a catch-up some hundred. */
 const quietLooksMax = 10_000
 
 /**
@@ -92,7 +95,7 @@ function beginning({ now, schedule: row, live = [] }: ForeseeInput): Ahead {
   return { ...start, row: isBroken ? planned(row, { now, lastRunId: null }) : row, isGuess: false }
 }
 
-/** Held runs go when the pause ends. */
+/** Held runs start when the pause ends. */
 function heldRuns({ pausedUntil }: ScheduleState, now: number, live: readonly PausedRun[]): RunAhead[] {
   const held = live.filter(({ status, occurrenceAt }) => status === 'held' && occurrenceAt !== null)
   return held.map(({ occurrenceAt, notBefore }, index) => {
@@ -102,7 +105,7 @@ function heldRuns({ pausedUntil }: ScheduleState, now: number, live: readonly Pa
   })
 }
 
-/** The run that ends first. While the schedule is paused there is none: held runs go once the pause has ended. */
+/** The run that ends first. Null while the schedule is paused: held runs start once the pause has ended. */
 function nextEnding({ row, live }: Ahead): RunAhead | undefined {
   if (row.pausedUntil !== null) return undefined
   return live.toSorted((a, b) => a.endsAt - b.endsAt || a.runId - b.runId)[0]
@@ -120,7 +123,7 @@ function afterLook(ahead: Ahead, now: number): Ahead & { readonly foreseen: Fore
   const foreseen = turn.fires.flatMap(({ plannedAt: at, dueAt, decision }, index) => {
     return made[index]?.starts ? [{ at, dueAt, decision, isEstimate: isGuess && isMeasured(decision) }] : []
   })
-  // What is left out counts as ended at the firing.
+  // Occurrences that are skipped count as ended at the firing.
   const isGuessed = isGuess || turn.skips.length > 0
   return { now, row: after, live: all, runsMade: runsMade + made.length, isGuess: isGuessed, foreseen }
 }
@@ -134,7 +137,7 @@ function leasedBy({ row, live }: Ahead, now: number): LiveScheduleRun[] {
   }))
 }
 
-/** A run waits for its catch-up spread, and behind the one before it; by then it may be too late. */
+/** A run waits for its catch-up spread and for the run before it; it may be too late by then. */
 function runOf({ spec }: ScheduleState, fire: Fire, { now, runId, all }: RunAmong): RunAhead {
   const before = standsBehind(spec) ? all.at(-1) : undefined
   const endsAt = Math.max(now, fire.notBefore ?? now, before?.endsAt ?? now)

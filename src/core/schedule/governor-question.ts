@@ -14,7 +14,7 @@ export interface Question {
   readonly window?: OpeningHours | undefined
 }
 
-/** The governor's answer, at the time or again to explain a decision. */
+/** The governor's answer, at the time of the decision or computed again to explain it. */
 export function answerTo(
   spec: ScheduleSpec,
   { at: now, state = {}, unmeasured = [], window }: Question,

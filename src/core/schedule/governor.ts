@@ -20,7 +20,7 @@ export interface GovernedSchedule {
   readonly startNow?: boolean | undefined
   /** Nothing is planned while one of them is closed. */
   readonly calendars?: readonly CalendarUse[] | undefined
-  /** The minutes that are open to hints, unless a person gave them. */
+  /** The minutes in which hints of rules, planners and agents may plan runs; hints of persons are free. */
   readonly window?: OpeningHours | undefined
 }
 
@@ -59,49 +59,56 @@ export interface GovernorState {
   readonly lastPlannedAt?: number | undefined
   /** Where the grid of `from: start` begins: creation, or the last edit of `every`; if not given, `startAt`. */
   readonly gridAnchorAt?: number | undefined
-  /** How many occurrences have become runs, for `maxRuns`. */
+  /** How many occurrences have become runs; `maxRuns` limits it. */
   readonly runsCount?: number | undefined
-  /** The field by which the schedule has finished before its time. */
+  /** The field that ended the schedule early. */
   readonly finished?: string | undefined
 }
 
-export type Source =
-  | 'baseline-cron'
-  | 'baseline-interval'
-  | 'baseline-once'
-  | 'ai-interval'
-  | 'ai-oneshot'
-  | 'clamped-min'
-  | 'clamped-max'
-  | 'clamped-window'
-  | 'clamped-calendar'
-  | 'paused'
-  | 'disabled'
-  | 'none'
+export const sources = [
+  'baseline-cron',
+  'baseline-interval',
+  'baseline-once',
+  'ai-interval',
+  'ai-oneshot',
+  'clamped-min',
+  'clamped-max',
+  'clamped-window',
+  'clamped-calendar',
+  'paused',
+  'disabled',
+  'none',
+] as const
+export type Source = (typeof sources)[number]
 
-export type TrailRule =
-  | 'enabled'
-  | 'pause'
-  | 'finished'
-  | 'max-runs'
-  | 'baseline'
-  | 'backoff'
-  | 'interval-hint'
-  | 'oneshot-hint'
-  | 'min'
-  | 'max'
-  | 'start-at'
-  | 'last-planned'
-  | 'window'
-  | 'calendar'
-  | 'end-at'
+/** The rules of the governor, in the order in which it applies them. */
+export const trailRules = [
+  'enabled',
+  'pause',
+  'finished',
+  'max-runs',
+  'baseline',
+  'backoff',
+  'interval-hint',
+  'oneshot-hint',
+  'min',
+  'max',
+  'start-at',
+  'last-planned',
+  'window',
+  'calendar',
+  'end-at',
+] as const
+export type TrailRule = (typeof trailRules)[number]
+
+export const trailEffects = ['won', 'lost', 'ignored', 'moved', 'stopped'] as const
 
 /** One line of the reasoning: the rule, the instant it found, the resulting instant, and why. */
 export interface TrailStep {
   readonly rule: TrailRule
   readonly from: number | null
   readonly at: number | null
-  readonly effect: 'won' | 'lost' | 'ignored' | 'moved' | 'stopped'
+  readonly effect: (typeof trailEffects)[number]
   readonly why: string
   /** The author of a hint that another outranks. */
   readonly by?: AuthorKind | undefined
@@ -110,13 +117,19 @@ export interface TrailStep {
 export interface NextRun {
   readonly at: number | null
   readonly source: Source
-  /** Which wish won, whatever the bounds made of it: a one-shot is used up by its run, and hints are not spread. */
+  /**
+   * Which candidate won, before the bounds were applied: the run of a one-shot uses it up, and hints are not
+   * spread.
+   */
   readonly winner: Winner | null
   /** Whether the winner is a fixed delay, which can be measured only once the occurrence before it has ended. */
   readonly waitsForEnd: boolean
   /** The instant at which time alone may change the answer: the end of a pause, or the first expiry of a hint. */
   readonly askAgainAt: number | null
-  /** The first instant of the schedule's own grid that its calendars pass over; the next run is after it. */
+  /**
+   * The first instant of the schedule's own grid that is skipped because its calendars are closed; the next
+   * run is after it.
+   */
   readonly passesFrom?: number
   readonly trail: readonly TrailStep[]
 }
@@ -127,7 +140,8 @@ export interface GovernorInput {
   readonly state: GovernorState
 }
 
-export type Winner = 'baseline' | 'interval-hint' | 'oneshot-hint'
+export const winners = ['baseline', 'interval-hint', 'oneshot-hint'] as const
+export type Winner = (typeof winners)[number]
 
 /**
  * Decides when a schedule runs next, and why.
@@ -175,8 +189,8 @@ interface Wishes {
 }
 
 /**
- * Compares the wishes after the bounds: compared before, a one-shot that `min` moves far could win over a baseline that it does
- * not move, and a hint to hurry would make the schedule wait.
+ * Compares the candidates after the bounds were applied. Compared before, a one-shot that `min` moves far could win over a
+ * baseline that `min` does not move, and a hint to hurry would delay the schedule.
  */
 function choose({ base, interval, oneshot }: Wishes, input: GovernorInput, trail: TrailStep[]): Wish | null {
   const isOutside = interval !== null && base !== null && waitsForWindow(interval, base, input)
@@ -193,13 +207,13 @@ function choose({ base, interval, oneshot }: Wishes, input: GovernorInput, trail
       : 'the one-shot hint is earlier'
     note(interval, winner, lost, trail)
   }
-  if (oneshot !== null) note(oneshot, winner, 'it is not earlier than its rival', trail)
+  if (oneshot !== null) note(oneshot, winner, 'it is not earlier than the other candidate', trail)
   return winner
 }
 
 /**
- * Where both are moved to one instant, the earlier wish beats a fixed delay, which has no instant of its own there. A calendar
- * has: if a hint that has to wait replaced it, its occurrence would never have an end.
+ * Where both are moved to the same instant, the earlier candidate beats a fixed delay, which has no nominal instant there. A
+ * cron has one: if a waiting hint replaced it, its occurrence would never have an end.
  */
 function isEarlier(a: Wish, b: Wish, input: GovernorInput): boolean {
   const [aAt, bAt] = [allowedAt(a, input), allowedAt(b, input)]
@@ -215,8 +229,8 @@ function allowedAt(wish: Wish, { schedule, state: { lastPlannedAt } }: GovernorI
 }
 
 /**
- * Whether an interval hint that its window moves comes after the baseline, which has no window. If it overrode the baseline all the
- * same, a hint to hurry would silence the schedule until its window opens.
+ * Whether the window moves an interval hint after the baseline, which has no window. If such a hint overrode the baseline, a hint
+ * to hurry would silence the schedule until the window opens.
  */
 function waitsForWindow(interval: Wish, base: Wish, input: GovernorInput): boolean {
   if (!interval.isWindowed) return false
@@ -226,7 +240,7 @@ function waitsForWindow(interval: Wish, base: Wish, input: GovernorInput): boole
   return baseAt !== null && baseAt < at
 }
 
-/** A hint that another outranks is told as lost. */
+/** A hint that another hint outranks is listed as lost. */
 function noteOutranked({ now, state }: GovernorInput, trail: TrailStep[]): void {
   for (const hint of state.hints?.outranked ?? []) {
     if (hint.expiresAt <= now) continue
@@ -241,7 +255,14 @@ function noteOutranked({ now, state }: GovernorInput, trail: TrailStep[]): void 
 function note(mine: Wish, winner: Wish | null, lost: string, trail: TrailStep[]): void {
   const { by: rule, wishedAt: from, at } = mine
   if (mine !== winner) trail.push({ rule, from, at, effect: 'lost', why: lost })
-  else trail.push({ rule, from, at, effect: 'won', why: from < at ? 'it is overdue' : 'it is the first that counts' })
+  else
+    trail.push({
+      rule,
+      from,
+      at,
+      effect: 'won',
+      why: from < at ? 'it is overdue' : 'it is the earliest candidate in force',
+    })
 }
 
 function bounded(
@@ -261,12 +282,12 @@ function bounded(
     at = to
   }
   if (at < winner.raisedAt) {
-    move('min', winner.raisedAt, 'it would come too soon after the one before')
+    move('min', winner.raisedAt, 'it would come too soon after the previous run')
     source = 'clamped-min'
   }
   const latest = maxMs === undefined ? at : Math.max(now, anchorAt + maxMs)
   if (at > latest) {
-    move('max', latest, 'it would come too long after the one before')
+    move('max', latest, 'it would come too long after the previous run')
     source = 'clamped-max'
   }
   if (startAt !== undefined && at < startAt) move('start-at', startAt, 'nothing is planned before the schedule begins')
@@ -284,7 +305,7 @@ function bounded(
       source = 'clamped-window'
     }
   }
-  // Moved by `max` it has left its grid, and starts as soon as it may.
+  // A run that `max` moved has left its grid, and starts as soon as it may.
   const grid = source === 'clamped-max' ? null : winner.grid
   const opensAt = winner.isWindowed ? windowFrom(at, schedule) : openFrom(at, schedule, grid)
   if (opensAt === null) {

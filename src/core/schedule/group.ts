@@ -6,13 +6,13 @@ export type Autonomy = (typeof autonomies)[number]
 export interface GroupSpec {
   /** What its members are for, and how they depend on each other. Planners read it. */
   readonly description?: string | undefined
-  /** For members that have none of their own. */
+  /** The bounds for members without bounds of their own. */
   readonly autonomy?: Autonomy | undefined
-  /** A cron expression whose minutes are open to hints, for members that have none of their own. */
+  /** A cron expression whose minutes are open to hints, for members without a window of their own. */
   readonly window?: string | undefined
 }
 
-/** The pause of a group. Each member has a hold of its own because of it. */
+/** The pause of a group. The pause puts a hold on each member. */
 export interface GroupPause {
   readonly at: number
   /** `null`: until it is resumed. */

@@ -1,4 +1,6 @@
-/** Who steers a schedule. It follows from the caller, and no input can claim it: `rule` and `planner` are set by Belfry's own code. */
+/**
+ * Who steers a schedule. The kind follows from the caller and cannot be given as input: Belfry's own code sets `rule` and `planner`.
+ */
 export const authorKinds = ['person', 'rule', 'planner', 'agent'] as const
 export type AuthorKind = (typeof authorKinds)[number]
 

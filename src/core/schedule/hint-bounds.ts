@@ -1,7 +1,6 @@
-import { cron } from '../cron/cron.ts'
 import { formatDuration } from '../duration.ts'
 import type { Timing } from '../timing/timing.ts'
-import { periodMs } from './due.ts'
+import { periodFrom } from './due.ts'
 import { type AuthorKind, isPerson, rankOf } from './hint-author.ts'
 import type { Steering } from './steering.ts'
 
@@ -19,16 +18,19 @@ export const steeredEveryMsMin = 10 * second
 export const steeredPauseMsMax = day
 const steeredPeriodsMax = 10
 const steeredEveryMsMax = day
-/** The bounds of planners and agents, for each schedule and hour. A rule renews its hint at every end, and has none. */
+/**
+ * The hourly limits of planners and agents, for each schedule. A rule has no such limit, because it renews its hint at
+ * every end.
+ */
 export const changesMax = 12
 export const oneshotsMax = 6
 const rateMs = hour
 
-/** What an author wants of a schedule. */
+/** The change that an author requests. */
 export type Wanted =
   | { readonly kind: 'interval'; readonly ms: number; readonly expiresAt: number }
   | { readonly kind: 'oneshot'; readonly at: number; readonly expiresAt: number }
-  /** Without `until` it would last until it is resumed. */
+  /** Without `until` the pause would last until the schedule is resumed. */
   | { readonly kind: 'pause'; readonly until?: number | undefined }
   | { readonly kind: 'clear' }
 
@@ -36,6 +38,10 @@ export interface BoundsInput {
   readonly now: number
   readonly by: AuthorKind
   readonly wanted: Wanted
+  /** A run of the schedule ends in this transaction; its state does not include that end yet. */
+  readonly isAtEnd?: boolean | undefined
+  /** The least time between two occurrences that the namespace allows; it bounds persons too. */
+  readonly everyMinMs?: number | undefined
   readonly schedule: {
     readonly timing: Timing
     readonly minMs?: number | undefined
@@ -58,10 +64,10 @@ export interface Refusal {
   readonly liftsAt?: number | undefined
 }
 
-/** A value that a bound moved. */
+/** A value that a bound changed. */
 export interface Clamped {
   readonly field: 'every' | 'until'
-  /** The wanted value; `null`: without end. */
+  /** The requested value; `null`: without end. */
   readonly from: number | null
   readonly to: number
   readonly why: string
@@ -72,7 +78,7 @@ export type Bounds =
       readonly answer: 'allowed'
       readonly wanted: Wanted
       readonly clamped: Clamped | null
-      /** What the author has done, with this. */
+      /** The author's recent changes, this one included. */
       readonly steering: Steering | null
     }
   | { readonly answer: 'refused'; readonly refusal: Refusal }
@@ -81,7 +87,9 @@ export type Bounds =
  * What an author may do to a schedule: the one place that knows the bounds of hints and pauses. `min`, `max` and the window also bound
  * the instants themselves, whatever was written: see the governor.
  */
-export function hintBounds(input: BoundsInput): Bounds {
+export function hintBounds(asked: BoundsInput): Bounds {
+  const { now, state } = asked
+  const input = asked.isAtEnd === true ? { ...asked, state: { ...state, anchorAt: now, lastEndAt: now } } : asked
   const refusal = refusalOf(input)
   if (refusal !== null) return { answer: 'refused', refusal }
   const { wanted, clamped } = inBounds(input)
@@ -110,13 +118,18 @@ function hintRefusal({ now, by, schedule }: BoundsInput, wanted: Hint): Refusal 
   const mostMs = isPerson(by) ? ttlMsMax : steeredTtlMsMax
   const expected = `a time to live from ${formatDuration(ttlMsMin)} to ${formatDuration(mostMs)}`
   if (ttlMs <= 0)
-    return { code: 'invalid', field: 'expiresAt', problem: `is ${expiresAt}`, expected: `after now, which is ${now}` }
+    return {
+      code: 'invalid',
+      field: 'expiresAt',
+      problem: `is ${isoText(expiresAt)}`,
+      expected: `after now, which is ${isoText(now)}`,
+    }
   if (ttlMs < ttlMsMin)
     return { code: 'invalid', field: 'expiresAt', problem: `is in ${formatDuration(ttlMs)}`, expected }
   if (ttlMs > mostMs) return { code, field: 'expiresAt', problem: `is in ${formatDuration(ttlMs)}`, expected }
   if (wanted.kind === 'oneshot' && wanted.at >= expiresAt) {
-    const before = `before the hint expires, which is at ${expiresAt}`
-    return { code: 'invalid', field: 'at', problem: `is ${wanted.at}`, expected: before }
+    const before = `before the hint expires, which is at ${isoText(expiresAt)}`
+    return { code: 'invalid', field: 'at', problem: `is ${isoText(wanted.at)}`, expected: before }
   }
   if (wanted.kind === 'interval' && schedule.timing.at !== undefined) {
     return {
@@ -132,7 +145,12 @@ function hintRefusal({ now, by, schedule }: BoundsInput, wanted: Hint): Refusal 
 function pauseRefusal(input: BoundsInput, { until }: Extract<Wanted, { kind: 'pause' }>): Refusal | null {
   const { now, by, state } = input
   if (until !== undefined && until <= now) {
-    return { code: 'invalid', field: 'until', problem: `is ${until}`, expected: `after now, which is ${now}` }
+    return {
+      code: 'invalid',
+      field: 'until',
+      problem: `is ${isoText(until)}`,
+      expected: `after now, which is ${isoText(now)}`,
+    }
   }
   if (isPerson(by)) return null
   const pausedAt = state.steering?.pausedAt
@@ -141,7 +159,7 @@ function pauseRefusal(input: BoundsInput, { until }: Extract<Wanted, { kind: 'pa
     return { code: 'not-allowed', field: 'until', problem, expected: 'a pause after the next run has ended' }
   }
   if (pauseEndMax(input) > now) return null
-  const problem = 'would keep it from its next run, which `max` wants by now'
+  const problem = 'would delay its next run, which is due by `max`'
   return { code: 'not-allowed', field: 'until', problem, expected: 'a pause after the next run has ended' }
 }
 
@@ -162,7 +180,36 @@ function rateRefusal({ now, by, wanted, state: { steering } }: BoundsInput): Ref
   }
 }
 
-/** A rule is written by a person, and renews its hint at every end. */
+/** Each proposal may notify a person, so a planner proposes no more often than it may change something. */
+export function proposed({
+  now,
+  steering,
+}: {
+  readonly now: number
+  readonly steering: Steering | null
+}):
+  | { readonly answer: 'allowed'; readonly steering: Steering }
+  | { readonly answer: 'refused'; readonly refusal: Refusal } {
+  const proposals = withinHour(steering?.proposalsAt, now)
+  if (proposals.length < changesMax) {
+    return { answer: 'allowed', steering: { ...steering, proposalsAt: [...proposals, now] } }
+  }
+  const refusal: Refusal = {
+    code: 'too-many-changes',
+    field: 'author',
+    problem: `has made ${changesMax} proposals for this schedule within an hour`,
+    expected: `at most ${changesMax} an hour`,
+    liftsAt: (proposals.at(-changesMax) ?? now) + rateMs,
+  }
+  return { answer: 'refused', refusal }
+}
+
+/** Models and people read these texts. An instant beyond the calendar is shown as its number. */
+function isoText(ms: number): string {
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms)
+}
+
+/** A person wrote the rule, and the rule renews its hint at every end. */
 function isRated(by: AuthorKind): boolean {
   return rankOf(by) === rankOf('planner')
 }
@@ -171,20 +218,36 @@ function withinHour(instants: readonly number[] = [], now: number): readonly num
   return instants.filter((at) => at > now - rateMs)
 }
 
-function inBounds(input: BoundsInput): { readonly wanted: Wanted; readonly clamped: Clamped | null } {
+interface InBounds {
+  readonly wanted: Wanted
+  readonly clamped: Clamped | null
+}
+
+/** The namespace has the last word, also over `max`. */
+function inBounds(input: BoundsInput): InBounds {
+  const own = inBoundsOfAuthor(input)
+  const { wanted } = own
+  const { everyMinMs = 0 } = input
+  if (wanted.kind !== 'interval' || wanted.ms >= everyMinMs) return own
+  const why = `the namespace allows one occurrence every ${formatDuration(everyMinMs)}`
+  const from = own.clamped?.from ?? wanted.ms
+  return { wanted: { ...wanted, ms: everyMinMs }, clamped: { field: 'every', from, to: everyMinMs, why } }
+}
+
+function inBoundsOfAuthor(input: BoundsInput): InBounds {
   const { by, wanted } = input
   if (isPerson(by) || wanted.kind === 'oneshot' || wanted.kind === 'clear') return { wanted, clamped: null }
   if (wanted.kind === 'pause') {
     const latest = pauseEndMax(input)
     const from = wanted.until ?? null
     if (from !== null && from <= latest) return { wanted, clamped: null }
-    const why = `only a person pauses it for longer than ${formatDuration(steeredPauseMsMax)} or beyond \`max\``
+    const why = `only a person may pause it for longer than ${formatDuration(steeredPauseMsMax)} or beyond \`max\``
     return { wanted: { kind: 'pause', until: latest }, clamped: { field: 'until', from, to: latest, why } }
   }
   const { least, most } = intervalBounds(input)
   const ms = Math.min(Math.max(wanted.ms, least), most)
   if (ms === wanted.ms) return { wanted, clamped: null }
-  const why = `only a person hints an interval outside ${formatDuration(least)} to ${formatDuration(most)}`
+  const why = `only a person may hint an interval outside ${formatDuration(least)} to ${formatDuration(most)}`
   return { wanted: { ...wanted, ms }, clamped: { field: 'every', from: wanted.ms, to: ms, why } }
 }
 
@@ -194,8 +257,7 @@ export function intervalBounds({ now, schedule }: Pick<BoundsInput, 'now' | 'sch
   readonly most: number
 } {
   const { timing, minMs = 0, maxMs } = schedule
-  const firstAt = timing.cron === undefined ? now : cron(timing.cron, timing.zone).next(now)
-  const period = (firstAt === null ? null : periodMs(timing, firstAt)) ?? steeredEveryMsMax
+  const period = periodFrom(timing, now) ?? steeredEveryMsMax
   const most = maxMs ?? Math.max(Math.min(steeredPeriodsMax * period, steeredEveryMsMax), minMs)
   return { least: Math.min(Math.max(minMs, steeredEveryMsMin), most), most }
 }
@@ -206,7 +268,7 @@ function pauseEndMax({ now, schedule: { maxMs }, state: { anchorAt } }: BoundsIn
   return maxMs === undefined ? latest : Math.min(latest, anchorAt + maxMs)
 }
 
-/** What an author has done, with this change. */
+/** The author's recent changes, this one included. */
 function noted({ now, by, wanted, state: { steering } }: BoundsInput): Steering | null {
   if (isPerson(by)) return steering
   const pausedAt = wanted.kind === 'pause' ? { pausedAt: now } : {}

@@ -12,7 +12,7 @@ export interface EndedHint {
   /** The rank of its author: a schedule has at most one hint of each kind and rank. */
   readonly rank: number
   readonly at: number
-  readonly by: 'consumed' | 'replaced' | 'cleared' | 'expired'
+  readonly by: 'consumed' | 'replaced' | 'cleared' | 'expired' | 'edited'
 }
 
 /** Every hint of a schedule, those in force first. */
@@ -26,7 +26,7 @@ export function everyHint({ interval, oneshot, outranked = [] }: Hints): RankedH
 
 /**
  * The hints in force among all of a schedule: of each kind the one of the highest rank that has not expired. The others stay, and
- * count again when it ends. Where all have expired the last one stays in place: the baseline counts from its expiry on.
+ * count again when it ends. Where all have expired, the last one stays in place: from its expiry on the baseline counts.
  */
 export function inForce(all: readonly RankedHint[], now: number): Hints {
   const outranked: RankedHint[] = []
@@ -43,7 +43,7 @@ export function inForce(all: readonly RankedHint[], now: number): Hints {
   return outranked.length === 0 ? chosen : { ...chosen, outranked }
 }
 
-/** Whether two hints are the one of their kind and rank. */
+/** Whether two hints have the same kind and rank. */
 export function isSameSlot(a: Slot, b: Slot): boolean {
   return a.kind === b.kind && rankOf(a.by) === rankOf(b.by)
 }
@@ -53,12 +53,12 @@ interface Slot {
   readonly by?: AuthorKind | undefined
 }
 
-/** The hints with one more, which replaces the one of its kind and rank. */
+/** The hints with a new one, which replaces the hint of the same kind and rank. */
 export function withHint(hints: Hints, hint: RankedHint, now: number): Hints {
   return inForce([...everyHint(hints).filter((other) => !isSameSlot(other, hint)), hint], now)
 }
 
-/** The hints without some of them; lower ones take their place. */
+/** The hints without some of them; hints of lower rank take their place. */
 export function withoutHints(hints: Hints, gone: readonly RankedHint[], now: number): Hints {
   if (gone.length === 0) return hints
   return inForce(

@@ -20,7 +20,7 @@ export interface PlanRequest {
  * Asks the governor and stores its answer in the row: the one place that decides what a schedule does next. Every step that
  * changes the governor's input ends here.
  *
- * A plan whose instant has come is kept: the calendar would now name the instant after it, and the planned one would never have
+ * A plan whose instant has come is kept: the cron would now name the next instant, and the planned occurrence would never have
  * an end. `fireDue` handles a pause that is over, because it knows what passed meanwhile.
  */
 export function planned<Row extends ScheduleState>(given: Row, asked: PlanRequest): Row {
@@ -36,7 +36,8 @@ export function planned<Row extends ScheduleState>(given: Row, asked: PlanReques
   const answer = ask(row, asOfExpiry(row, now), unmeasured(row, lastRunId))
   if (!answer.waitsForEnd || lastRunId === null) return withAnswer(row, answer)
   if (row.hints.oneshot !== undefined) {
-    // A one-shot hint does not wait for the end that a fixed delay waits for, and hides no other expiry.
+    // A one-shot hint does not wait for the end that a fixed delay is measured from, and its expiry
+    // hides no other.
     const oneshot = ask(row, now, ['max', 'delay'])
     if (oneshot.at !== null) return withAnswer(row, { ...oneshot, askAgainAt: answer.askAgainAt })
   }
@@ -44,7 +45,10 @@ export function planned<Row extends ScheduleState>(given: Row, asked: PlanReques
   return { ...row, nextRunAt: null, nextDueAt: null, nextDecision, waitsFor: lastRunId, wakeAt: answer.askAgainAt }
 }
 
-/** The row with the hints that count at an instant. A plan of a hint that has expired is none of the hint that takes its place. */
+/**
+ * The row with the hints that count at an instant. The plan of an expired hint does not become the plan of the hint that takes its
+ * place.
+ */
 function ranked<Row extends ScheduleState>(row: Row, now: number): Row {
   const { hints, nextRunAt, nextDecision } = row
   if (hints.outranked === undefined) return row
@@ -56,7 +60,7 @@ function ranked<Row extends ScheduleState>(row: Row, now: number): Row {
   return { ...row, hints: counting, ...(isGone && { nextRunAt: null, nextDueAt: null }) }
 }
 
-/** The row with the calendar's occurrences since an interval hint expired, where `fireDue` has not run since. */
+/** The row with the occurrences of the cron since an interval hint expired, if `fireDue` has not run since. */
 export function withExpirySeen<Row extends ScheduleState>(row: Row, asked: PlanRequest): Row {
   return isIntervalOver(row.hints, asked.now) && isWorkable(row.spec) ? planned(row, asked) : row
 }
@@ -66,14 +70,14 @@ export function unplanned<Row extends ScheduleState>(row: Row): Row {
   return { ...row, nextRunAt: null, nextDueAt: null, nextDecision: null, waitsFor: null }
 }
 
-/** An answer with its question. */
+/** The governor's answer with its question. */
 interface Answer extends NextRun {
   readonly asked: Pick<Decision, 'at' | 'version' | 'state' | 'unmeasured' | 'calendars' | 'window'>
 }
 
 /**
- * While the last occurrence is live it has not ended, so `max` cannot be measured from its end; measured from the one before, it
- * would request one run after the other without a pause.
+ * While the last occurrence is live it has not ended, so `max` cannot be measured from its end; measured from the previous end,
+ * `max` would request one run after the other without a pause.
  */
 function unmeasured(row: ScheduleState, lastRunId: number | null): Unmeasured | undefined {
   return lastRunId === null || isOfCalendarAlone(row) ? undefined : ['max']
@@ -122,8 +126,8 @@ function withAnswer<Row extends ScheduleState>(row: Row, answer: Answer): Row {
 }
 
 /**
- * The instant to plan from. While an interval hint counted, the calendar was not used; its instants from the expiry of the hint
- * on need an end, and a plan from now would skip them.
+ * The instant to plan from. While an interval hint was in force, the cron was not used. Its instants since the expiry of the
+ * hint need an end, and a plan from now would skip them.
  */
 function asOfExpiry(row: ScheduleState, now: number): number {
   const { timing } = row.spec
@@ -137,7 +141,7 @@ function freedAt({ timedAt }: ScheduleState, { expiresAt }: NonNullable<Hints['i
   return Math.max(expiresAt, timedAt)
 }
 
-/** Whether the planned instant has come. A hint plans nothing from its expiry on. */
+/** Whether the planned instant has come. From its expiry on a hint plans nothing. */
 function hasCome({ nextRunAt, nextDecision, hints }: ScheduleState, now: number): boolean {
   if (nextRunAt === null || nextRunAt > now) return false
   switch (nextDecision?.winner) {
@@ -168,7 +172,10 @@ function withPause<Row extends ScheduleState>(row: Row, now: number): Row {
   return { ...unplanned(row), nextDecision, wakeAt: answer.askAgainAt }
 }
 
-/** The first nominal instant that a pause skips. A fixed delay has none: what is not planned does not occur. */
+/**
+ * The first nominal instant that a pause skips. A fixed delay has none: an instant that is not planned is not
+ * an occurrence.
+ */
 function passingAt(row: ScheduleState, now: number): number | undefined {
   const { nextRunAt, nextDecision, hints } = row
   const { passingAt: knownAt } = nextDecision ?? {}
@@ -176,7 +183,8 @@ function passingAt(row: ScheduleState, now: number): number | undefined {
   if (nextRunAt !== null && nextDecision?.winner === 'baseline' && !nextDecision.waitsForEnd) {
     const { closedFrom: closedAt = nextRunAt } = nextDecision
     if (closedAt >= nextRunAt) return nextRunAt
-    // A pause comes before the calendars: it also passes the instants at which they are closed.
+    // A pause comes before the calendars: it also skips the instants at which the calendars are
+    // closed.
     const first = gridFor({ now, schedule: governed(row.spec), state: governorState(row) })
     return first?.atOrAfter(Math.max(closedAt, now + 1)) ?? nextRunAt
   }
@@ -189,8 +197,8 @@ function passingAt(row: ScheduleState, now: number): number | undefined {
 }
 
 /**
- * The instant to plan from, where the plan of a one-shot is dropped: the calendar's instants since then need an end, and a plan
- * from now would skip them.
+ * The instant to plan from when the plan of a one-shot is dropped. The cron's instants since then need an end, and a plan from
+ * now would skip them.
  */
 export function beforeOneshot({ nextRunAt, nextDecision }: ScheduleState, now: number): number {
   return nextDecision?.winner === 'oneshot-hint' && nextRunAt !== null ? Math.min(now, nextRunAt - 1) : now
@@ -205,7 +213,7 @@ export function dueOf(row: ScheduleState, plannedAt: number, winner: Winner | nu
   return spreadDueAt(plannedAt, { id: spreadId(row), timing, spread, createdAt: writtenAt(row), calendars })
 }
 
-/** Instants that calendars have passed over stay noted until the ledger has their end; those that are still ahead are asked for anew. */
+/** Instants that closed calendars skipped stay noted until the ledger has their end; instants that are still ahead are planned again. */
 function closedFrom({ nextDecision }: ScheduleState, { asked, passesFrom }: Answer): number | undefined {
   const noted = nextDecision?.closedFrom
   if (noted === undefined || noted > asked.at) return passesFrom

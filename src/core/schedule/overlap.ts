@@ -8,7 +8,7 @@ export type OverlapMode = 'skip' | 'queue' | 'allow' | 'cancel'
 export interface LiveRun {
   readonly id: string
   readonly status: LiveStatus
-  /** It was made for a missed occurrence. */
+  /** Whether the run was made for a missed occurrence. */
   readonly isCatchUp?: boolean | undefined
 }
 
@@ -25,13 +25,16 @@ export interface OverlapInput {
 
 export type OverlapDecision =
   | { readonly action: 'make'; readonly reason: string }
-  /** The new run is made at once, and not leased before those it replaces have ended. */
+  /** The new run is created at once, but not leased before the runs that it replaces have ended. */
   | { readonly action: 'make-and-cancel'; readonly cancel: readonly string[]; readonly reason: string }
   | { readonly action: 'skip'; readonly because: string; readonly reason: string }
   | { readonly action: 'refuse'; readonly because: string; readonly reason: string }
 
 const queueMaxDefault = 1
-/** As many as can be caught up at once: a shorter line would drop what `missed: all` has just made. */
+/**
+ * The number of runs that can be caught up at once: a shorter line would drop runs that `missed: all`
+ * has just made.
+ */
 const queueMaxDefaultForAll = 100
 
 /** Decides whether a schedule gets another run while some of its runs are live, and names the blocking run. */
@@ -50,7 +53,7 @@ export function overlapDecision(input: OverlapInput): OverlapDecision {
         reason: 'the new run replaces the live ones',
       }
     case 'queue': {
-      // Catching up may take any time; it must not block a punctual occurrence.
+      // Catching up may take long and must not block a punctual occurrence.
       const isBlind = cause === 'punctual-occurrence'
       const waiting = live.filter(({ status, isCatchUp }) => status !== 'leased' && !(isBlind && isCatchUp === true))
       if (waiting.length < queueMaxOf(input)) return { action: 'make', reason: 'the queue of the schedule has room' }
@@ -103,8 +106,8 @@ export function overlapProblems({
   if (queueMax !== undefined && overlapOf({ overlap, missed }) !== 'queue') {
     problems.push({
       field: 'queueMax',
-      problem: 'means nothing unless `overlap` is queue',
-      expected: '`overlap` queue or `missed` all too',
+      problem: 'applies only when `overlap` is queue',
+      expected: 'also `overlap` queue, or `missed` all',
     })
   }
   return problems

@@ -25,13 +25,16 @@ export function summed(a: Counted, b: Counted): Required<Counted> {
   return { count: a.count + b.count, countIsAtLeast: a.countIsAtLeast === true || b.countIsAtLeast === true }
 }
 
-/** Occurrences of a schedule up to an instant that end without a run, all for one reason; and the row after them. */
+/**
+ * Occurrences of a schedule up to an instant that end without a run, all for one reason, and the schedule row after
+ * them.
+ */
 export interface PassedBy<Row> {
   readonly row: Row
   readonly entries: readonly Passed[]
 }
 
-/** Ends the occurrences up to an instant that were planned, or would have been but for a pause. */
+/** Ends the occurrences up to an instant: those that were planned, and those that a pause kept from being planned. */
 export function passedBy<Row extends ScheduleState>(found: Row, { by, now, outcome }: PassedByInput): PassedBy<Row> {
   const { row, entries: closed } = closedBy(found, by)
   const range = rangeUpTo(row, by)
@@ -41,7 +44,7 @@ export function passedBy<Row extends ScheduleState>(found: Row, { by, now, outco
   return { row: { ...unplanned(row), lastPlannedAt: range.to, anchorAt: now }, entries }
 }
 
-/** Ends the occurrences up to an instant that closed calendars, or a quota, have passed over. The plan stays. */
+/** Ends the occurrences up to an instant that closed calendars or a quota skipped. The plan stays. */
 export function closedBy<Row extends ScheduleState>(row: Row, by: number): PassedBy<Row> {
   const { nextDecision, nextRunAt, spec } = row
   const from = nextDecision?.closedFrom

@@ -1,6 +1,6 @@
 import { BelfryError } from '../error.ts'
 
-/** What a caller that writes a schedule has seen of it. */
+/** The version of a schedule that its writer has seen. */
 interface Seen {
   readonly ifVersion?: number
   readonly ifId?: string

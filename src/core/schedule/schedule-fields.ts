@@ -22,7 +22,7 @@ export const timingFields = {
     hint: 'After failures it doubles, five times at most, until one succeeds.',
   }),
   from: choice(['end', 'start'], {
-    says: 'Where every counts from: the end of the run before, or a grid that begins with the schedule.',
+    says: 'What `every` counts from: the end of the previous run, or a fixed grid that begins with the schedule.',
     default: 'end',
   }),
   at: instant({ says: 'The one instant at which it runs.' }),
@@ -30,23 +30,28 @@ export const timingFields = {
 
 /** The other fields of a schedule, except its name and the execution of its runs. */
 export const scheduleFields = {
-  startNow: flag({ says: 'Whether an every begins at once instead of after its first interval.', default: false }),
+  startNow: flag({
+    says: 'Whether the first run of `every` is due at once, not after the first interval.',
+    default: false,
+  }),
   startAt: instant({ says: 'Nothing is planned before this instant.' }),
   endAt: instant({ says: 'Nothing is planned after this instant.' }),
   maxRuns: integer(1, countMax, { says: 'How many occurrences become runs before the schedule ends.' }),
   min: duration({ says: 'The least time between two runs, whatever hints request.' }),
   max: duration({ says: 'The most time between two runs, whatever hints and failures request.' }),
-  window: plain({ says: 'The minutes open to hints that no person gave, as a cron: * 8-19 * * 1-5.' }),
+  window: plain({
+    says: 'The minutes in which hints of rules, planners and agents may run it, as a cron: * 8-19 * * 1-5.',
+  }),
   overlap: choice(['skip', 'queue', 'allow', 'cancel'], {
-    says: 'What becomes of an occurrence while a run of the schedule has not ended: it is skipped, waits, runs beside it, or cancels it.',
+    says: 'What happens to an occurrence while a run of the schedule is live: skip it, queue it, allow both, or cancel the live run.',
     defaultSays: 'skip, and queue with missed all',
   }),
   queueMax: integer(1, countMax, {
-    says: 'How many may wait under overlap queue.',
+    says: 'How many occurrences may wait with overlap queue.',
     defaultSays: '1, and 100 with missed all',
   }),
   missed: choice(['skip', 'once', 'all'], {
-    says: 'What becomes of occurrences while no worker ran: none of them runs, one for all, or each of the newest 100; the ledger counts those before.',
+    says: 'What happens to occurrences that came due while no worker ran: run none, one for all, or each of the newest 100. The ledger only counts older ones.',
     default: 'once',
   }),
   maxLateness: duration({
@@ -59,5 +64,5 @@ export const scheduleFields = {
     says: 'After how many no-ops (expect.noop) in a row it is paused.',
   }),
   ...workFields,
-  description: text('text', descriptionLengthMax, { says: 'What it is for, for people.' }),
+  description: text('text', descriptionLengthMax, { says: 'What the schedule is for, in words.' }),
 }

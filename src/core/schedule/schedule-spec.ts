@@ -36,20 +36,20 @@ export interface ScheduleSpec extends StoredOf<typeof scheduleFields>, StoredFie
   readonly timing: Timing
   /** The zone of its window, where its timing has none. */
   readonly zone?: string | undefined
-  /** A missed one-shot waits for a person's decision and does not fire; for prompt tasks. */
+  /** For prompt tasks: a missed one-shot does not fire, and waits for a person's decision. */
   readonly asksWhenMissed?: boolean | undefined
-  /** What makes it a task; only the verbs of tasks write it. */
+  /** The fields that make the schedule a task; only the verbs of tasks write them. */
   readonly task?: TaskFacts | undefined
-  /** How far its occurrences move; `settings`: as the settings say when each of them is planned. */
+  /** The spread of its occurrences; `settings`: by the settings in force when an occurrence is planned. */
   readonly spread?: SpreadConfig | 'settings' | undefined
   readonly onExhausted?: 'park' | 'fail' | undefined
-  /** What the executor needs besides: expectation, timeout, tags. Kept as given, and copied to each run. */
+  /** Further options of the execution: expectation, timeout, tags. They are stored as given and copied to each run. */
   readonly options?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface ScheduleCheck {
   readonly now: number
-  /** The spec that is edited. Instants in it that have passed by now were right when it was written. */
+  /** The spec that is edited. Its instants that have passed by now were valid when it was written. */
   readonly before?: ScheduleSpec | undefined
   /** The names of the fields that parts add and validate themselves. */
   readonly added?: readonly string[] | undefined
@@ -71,10 +71,10 @@ const specFields = {
   name: {
     ...plainName,
     // A schedule named like the id of another would be mistaken for it: deleted ones are known by their ids alone.
-    expected: `${plainName.expected}, neither the form of an id, such as s-15, nor beginning with belfry: or corpus:, which name Belfry’s own`,
+    expected: `${plainName.expected}, not in the form of an id, such as s-15, and not beginning with belfry: or corpus:, which are reserved`,
     problem: (value) =>
       plainName.problem(value) ??
-      (parseId('schedule', value) === null ? null : 'is the form of an id') ??
+      (parseId('schedule', value) === null ? null : 'has the form of an id') ??
       systemPrefixes.filter((prefix) => String(value).startsWith(prefix)).map((prefix) => `begins with ${prefix}`)[0] ??
       null,
   },
@@ -88,7 +88,7 @@ const specFields = {
     problem: (value) => (value === 'settings' ? null : spreadGroup.problem(value)),
   },
   task: record({ says: 'What makes it a task.' }),
-  onExhausted: choice(['park', 'fail'], { says: 'What becomes of a run that has used all its attempts.' }),
+  onExhausted: choice(['park', 'fail'], { says: 'What happens to a run that has used all its attempts.' }),
   options: record({ says: 'What the executor needs.' }),
 } satisfies Fields
 
@@ -100,7 +100,7 @@ const specFields = {
  */
 export function scheduleProblems(spec: unknown, check: ScheduleCheck): Problem[] {
   if (!isRecord(spec)) return [{ field: 'schedule', problem: isShown(spec), expected: 'an object' }]
-  // Fields of a part that no longer exists are kept, and are no mistake of the caller that changes something else.
+  // Fields of a part that no longer exists are kept; a caller that changes something else is not blamed for them.
   const others = [...(check.added ?? []), ...Object.keys(check.before ?? {})]
   const ofFields = fieldProblems(specFields, spec, { noun: 'a schedule', others })
   const sound = soundPart(spec, ofFields)
@@ -163,7 +163,7 @@ function timingProblems({ timing, startNow, asksWhenMissed }: ScheduleSpec, chec
   if (timing.at !== undefined && timing.at < check.now && check.before?.timing.at !== timing.at) {
     problems.push({
       field: 'timing.at',
-      problem: `is ${isoText(timing.at)}, which is over`,
+      problem: `is ${isoText(timing.at)}, which is in the past`,
       expected: `${isoText(check.now)} or later`,
     })
   }
@@ -178,7 +178,7 @@ function cronProblems({ cron: expression, zone }: Readonly<Record<string, unknow
   }
   try {
     if (!cron(expression, ofZone.length === 0 ? (zone as string) : 'UTC').isNever) return ofZone
-    const expected = 'a day and a month that meet in some year'
+    const expected = 'a day that exists in its month in some year'
     const problem = `is ${JSON.stringify(expression)}, which never happens`
     return [{ field: 'timing.cron', problem, expected }, ...ofZone]
   } catch (error) {
@@ -212,7 +212,7 @@ function boundProblems({ timing, minMs, maxMs }: ScheduleSpec, { now }: Schedule
       if (bound === undefined) continue
       problems.push({
         field,
-        problem: 'bounds the time between runs, and an `at` has only one',
+        problem: 'bounds the time between runs, and an `at` has only one run',
         expected: 'leave it out',
       })
     }
@@ -245,14 +245,14 @@ function windowProblems({ timing, startAt, endAt }: ScheduleSpec, { now, before 
       return problem('endAt', 'is before `at`', 'a later one, or leave it out')
   }
   if (endAt === undefined || endAt === before?.endAt) return []
-  if (endAt < now) return problem('endAt', `is ${isoText(endAt)}, which is over`, `after ${isoText(now)}`)
+  if (endAt < now) return problem('endAt', `is ${isoText(endAt)}, which is in the past`, `after ${isoText(now)}`)
   if (timing.cron === undefined) return []
   const firstAt = cron(timing.cron, timing.zone).next(Math.max(now, (startAt ?? now) - 1))
   if (firstAt !== null && firstAt <= endAt) return []
   return problem('endAt', `is ${isoText(endAt)}, before the first instant of the cron`, 'a later one, or leave it out')
 }
 
-/** A stored window was right when it was written. */
+/** A stored window was valid when it was written. */
 function hintWindowProblems({ timing, zone = 'UTC', window }: ScheduleSpec, { now, before }: ScheduleCheck): Problem[] {
   if (window === undefined) return []
   if (timing.at !== undefined) {

@@ -17,16 +17,16 @@ export interface ScheduleState {
   readonly version: number
   /** Its own calendars and those of its queue and namespace, with their hours: nothing of it is planned while one is closed. */
   readonly calendars: readonly NamedCalendar[] | null
-  /** The minutes that are open to hints, unless a person gave them: its own, else those of its group. */
+  /** The minutes in which hints of rules, planners and agents may plan runs: its own, else those of its group. */
   readonly window: OpeningHours | null
   readonly disabledAt: number | null
   readonly disabledReason: string | null
   readonly pausedUntil: number | null
   readonly pausedReason: string | null
   readonly hints: Hints
-  /** What its authors did, for ranks and bounds. */
+  /** The changes by its authors, as ranks and bounds need them. */
   readonly steering: Steering | null
-  /** Grows with every edit, pause and hint of a person: what was decided before that is superseded. */
+  /** A number that grows with every edit, pause and hint of a person: proposals from before that are superseded. */
   readonly hintEpoch: number
   readonly failureCount: number
   /** Completed occurrences in a row that found nothing to do; counted where `maxNoop` is set. */
@@ -35,7 +35,7 @@ export interface ScheduleState {
   readonly lastPlannedAt: number | null
   readonly anchorAt: number
   readonly gridAnchorAt: number
-  /** When its last occurrence ended, however it ended; below, when one last completed. */
+  /** When its last occurrence ended, with any outcome; the next field says when one last completed. */
   readonly lastEndAt: number | null
   readonly lastSuccessAt: number | null
   readonly nextRunAt: number | null
@@ -46,9 +46,9 @@ export interface ScheduleState {
   readonly wakeAt: number | null
   /** The settings in force in its namespace; absent where nothing was set. */
   readonly settings?: SettingsVersion | undefined
-  /** The field by which it has finished before its time, such as `until`: nothing more is planned. */
+  /** The field that ended it early, such as `until`: nothing more is planned. */
   readonly finished: string | null
-  /** When its timing was last written: earlier instants are no occurrences of it. */
+  /** When its timing was last written: earlier instants are not its occurrences. */
   readonly timedAt: number
   readonly createdAt: number
   readonly deletedAt: number | null
@@ -89,7 +89,7 @@ export function freshState(id: number, spec: ScheduleSpec, now: number): Schedul
   }
 }
 
-/** How far its occurrences move. */
+/** The spread of its occurrences. */
 export function spreadOf({ spec, settings }: Pick<ScheduleState, 'spec' | 'settings'>): SpreadConfig | undefined {
   return spec.spread === 'settings' ? settledSpread(settings) : spec.spread
 }
@@ -114,7 +114,10 @@ export function lastRunId({ lastPlannedAt }: ScheduleState, live: readonly LiveS
   return live.find((run) => run.occurrenceAt === lastPlannedAt)?.runId ?? null
 }
 
-/** While it is paused or disabled, no run of a schedule starts. A deleted one is not paused: leased runs may finish. */
+/**
+ * While it is paused or disabled, no run of a schedule starts. A deleted schedule does not count as paused: its leased
+ * runs may finish.
+ */
 export function isPaused({ disabledAt, pausedUntil, deletedAt }: ScheduleState, now: number): boolean {
   return deletedAt === null && (disabledAt !== null || (pausedUntil !== null && pausedUntil > now))
 }

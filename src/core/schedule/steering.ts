@@ -9,7 +9,7 @@ export interface RankedPause {
   readonly reason: string
 }
 
-/** What the authors of a schedule's hints and pauses did, as far as ranks and bounds need it. */
+/** The changes by the authors of a schedule's hints and pauses, as ranks and bounds need them. */
 export interface Steering {
   /** The latest end first. */
   readonly pauses?: readonly RankedPause[] | undefined
@@ -17,13 +17,15 @@ export interface Steering {
   readonly changesAt?: readonly number[] | undefined
   /** When they gave one-shot hints within the last hour. */
   readonly oneshotsAt?: readonly number[] | undefined
+  /** When planners proposed something within the last hour. */
+  readonly proposalsAt?: readonly number[] | undefined
   /** When it was last paused by any author but a person. */
   readonly pausedAt?: number | undefined
 }
 
 type Paused = Pick<ScheduleState, 'pausedUntil' | 'pausedReason' | 'steering'>
 
-/** The pauses of a schedule, the latest end first. One that was stored without its author is a person's. */
+/** The pauses of a schedule, the latest end first. A pause that was stored without an author counts as a person's. */
 export function pausesOf({ pausedUntil: until, pausedReason, steering }: Paused): readonly RankedPause[] {
   if (until === null) return []
   return steering?.pauses ?? [{ by: 'person', author: '', until, reason: pausedReason ?? 'paused' }]
@@ -39,7 +41,7 @@ export function withPauses<Row extends Paused>(row: Row, pauses: readonly Ranked
   return { ...row, pausedUntil: first?.until ?? null, pausedReason: first?.reason ?? null, steering }
 }
 
-/** The schedule with a pause more, which replaces the one of its rank. */
+/** The schedule with a new pause, which replaces the pause of the same rank. */
 export function withPauseOf<Row extends Paused>(row: Row, pause: RankedPause): Row {
   const others = pausesOf(row).filter(({ by }) => rankOf(by) !== rankOf(pause.by))
   return withPauses(row, [...others, pause])

@@ -21,7 +21,7 @@ export interface Fire {
   readonly notBefore: number | null
   readonly lateAfter: number | null
   readonly isMissed: boolean
-  /** The run is born parked, and a person decides about it. */
+  /** The run is created parked, and a person decides about it. */
   readonly isAsked?: true
   readonly decision: NextDecision
   /** The run it must not overlap: a live one, or one of this turn. */
@@ -31,7 +31,7 @@ export interface Fire {
 /** A live run by its id, or a run of this turn by its index among the fires. */
 export type LiveName = { readonly runId: number } | { readonly fire: number }
 
-/** Occurrences that end without a run; the cause is named like the runs above. */
+/** Occurrences that end without a run; the causing run is given by its id, or by its index among the fires. */
 export interface Skip extends Passed {
   readonly causedBy: LiveName | null
 }
@@ -41,25 +41,25 @@ export interface Turn<Row extends ScheduleState = ScheduleState> {
   /** The schedule after everything that time alone changed, before its next run is planned. */
   readonly row: Row
   readonly live: readonly LiveScheduleRun[]
-  /** Its planned instant has come; the fields below say what became of it. */
+  /** Its planned instant has come; the fields below have the outcome. */
   readonly wasDue: boolean
   readonly passed: readonly Passed[]
   readonly fires: readonly Fire[]
   readonly skips: readonly Skip[]
   readonly endedHints: readonly EndedHint[]
-  /** The pause is over and held runs may go. */
+  /** The pause is over and held runs may start. */
   readonly releases: boolean
   /** The live runs are to be cancelled, because a new one replaces them. */
   readonly cancels: boolean
   /** A one-shot hint whose run overlap forbids; it waits for the live run's end. */
   readonly waitingHint: boolean
-  /** Nothing of it becomes a run before this instant, so that it is planned from there. */
+  /** No occurrence becomes a run before this instant, so the plan starts there. */
   readonly postponed?: Postponed | undefined
 }
 
 export interface Postponed {
   readonly until: number
-  /** The outcome of what would have been until then. */
+  /** The outcome of the occurrences until then. */
   readonly outcome: string
 }
 
@@ -67,15 +67,15 @@ export interface Postponed {
 export interface UnderHolds {
   /** The reason of the hold under which they end without a run. */
   readonly skipped?: string | undefined
-  /** Until when nothing of the schedule can become a run, where that is known for all of them. */
+  /** Until when no occurrence can become a run, where that is known for all holds. */
   readonly until?: number | undefined
-  /** When stops that are over kept the schedule from firing. */
+  /** The times during which past stops kept the schedule from firing. */
   readonly stops?: readonly StopSpan[] | undefined
 }
 
 /**
- * Decides what becomes of a schedule whose instant has come. Events since a worker last fired are applied in their order: a pause
- * that ended, a hint that expired, and only then what was due after that.
+ * Decides what a due schedule does. Events since a worker last fired are applied in their order: first a pause that ended or a
+ * hint that expired, then the occurrences that came due after that.
  */
 export function takeTurn<Row extends ScheduleState>(
   row: Row,
@@ -88,7 +88,7 @@ export function takeTurn<Row extends ScheduleState>(
   const { nextDueAt } = turn.row
   if (nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now)) return withDue(turn, now, holds)
   if (turn.row.nextDecision?.closedFor === undefined) return turn
-  // It is asked again before the instant to which it was postponed.
+  // The schedule is evaluated again before the instant to which it was postponed.
   const { row: asked, entries } = closedBy(turn.row, now)
   return { ...turn, row: asked, passed: [...turn.passed, ...entries] }
 }
@@ -141,8 +141,8 @@ function hintsExpired<Row extends ScheduleState>(turn: Turn<Row>, at: number): T
   const expired = expiredHints(row.hints, at)
   const hints = withoutHints(row.hints, expired, at)
   const { outranked: _, ...before } = row.hints
-  // The governor is asked while the row still has the hint, unless another takes its place: a calendar instant equal to the expiry
-  // belongs to the baseline.
+  // The governor is asked while the row still has the hint, unless another hint takes its place: a cron instant equal to the
+  // expiry belongs to the baseline.
   const asking = { ...row, hints: { ...before, ...hints } }
   const asked = stands(row, hints, at)
     ? row
@@ -160,8 +160,9 @@ function withoutPlanOf<Row extends ScheduleState>(row: Row, before: ScheduleStat
 }
 
 /**
- * Whether a plan is the same after hints expired: a pause already knows the first instant that it skips, and the calendar's
- * instant does not depend on a one-shot. Planned anew as of the expiry, it would be moved by a hint or a timing written since.
+ * Whether a plan stays the same when hints expire: a pause already knows the first instant that it skips, and the cron's
+ * instant does not depend on a one-shot. A new plan as of the expiry would be moved by a hint or timing that was written
+ * later.
  */
 function stands(row: ScheduleState, after: Hints, at: number): boolean {
   const { nextRunAt, nextDecision, hints } = row
@@ -185,8 +186,8 @@ interface Deciding {
 }
 
 /**
- * A one-shot is used up by its own run, and by any run planned for its instant or later: in a tie the rival wins, and a second
- * run right after would be one too many.
+ * A one-shot is used up by its own run, and by any run planned for its instant or later: in a tie the other candidate wins,
+ * and a second run right after it would be one too many.
  */
 function usedUp({ row, fires, waitingHint }: Deciding): RankedHint[] {
   const { nextDecision, hints } = row
@@ -296,7 +297,9 @@ function decide(deciding: Deciding, one: LateOccurrence): void {
   deciding.lastPlannedAt = plannedAt
 }
 
-/** It is no missed one that is caught up: nothing of it starts before a person says so, and then it is not too late. */
+/**
+ * The run is not a missed occurrence that is caught up: it starts only when a person says so, and is then not too late.
+ */
 function ask(deciding: Deciding, one: LateOccurrence): void {
   const { row, now, fires } = deciding
   const { plannedAt, dueAt } = one
@@ -338,7 +341,7 @@ function lateAfter({ schedule }: Deciding, { plannedAt, dueAt }: LateOccurrence)
   return dueAt + Math.max(allowedMs, merelyLateMs)
 }
 
-/** The governor decided only about the first of them; later ones come from the calendar. */
+/** The governor decided only about the first occurrence; later ones come from the timing. */
 function decisionFor(row: ScheduleState, { plannedAt }: LateOccurrence, now: number): NextDecision {
   if (plannedAt === row.nextRunAt && row.nextDecision !== null) return row.nextDecision
   return {
@@ -347,6 +350,8 @@ function decisionFor(row: ScheduleState, { plannedAt }: LateOccurrence, now: num
     source: row.spec.timing.cron === undefined ? 'baseline-interval' : 'baseline-cron',
     winner: 'baseline',
     waitsForEnd: false,
-    trail: [{ rule: 'baseline', from: plannedAt, at: plannedAt, effect: 'won', why: 'it came while no worker ran' }],
+    trail: [
+      { rule: 'baseline', from: plannedAt, at: plannedAt, effect: 'won', why: 'it came due while no worker ran' },
+    ],
   }
 }

@@ -1,24 +1,25 @@
-import { backedOffEveryMs, type EveryTiming, type Grid, gridOf } from '../timing/timing.ts'
+import { backedOffEveryMs } from '../timing/schedule-backoff.ts'
+import { type EveryTiming, type Grid, gridOf } from '../timing/timing.ts'
 import type { GovernorInput, Source, TrailRule, TrailStep, Winner } from './governor.ts'
 import { type AuthorKind, isPerson } from './hint-author.ts'
 
-/** A wish for an instant, before the bounds. */
+/** A candidate for the next instant, before the bounds are applied. */
 export interface Wish {
   readonly by: Winner
-  /** The wished instant; one that has passed is due now, and competes as such. */
+  /** The requested instant; an instant in the past is compared as `now`. */
   readonly wishedAt: number
   readonly at: number
   /** The first instant that `min` allows. */
   readonly raisedAt: number
   readonly source: Source
   readonly waitsForEnd: boolean
-  /** The grid that it stays on. */
+  /** The grid that the candidate stays on. */
   readonly grid: Grid | null
   /** A hint that has to stay in the window of its schedule. */
   readonly isWindowed: boolean
 }
 
-/** The wish of the schedule's own timing. */
+/** The candidate of the schedule's own timing. */
 export function baselineWish(input: GovernorInput, trail: TrailStep[]): Wish | null {
   const { timing } = input.schedule
   if (timing.everyMs !== undefined) return everyBaseline(timing, input, trail)
@@ -38,7 +39,7 @@ function everyBaseline(timing: EveryTiming, input: GovernorInput, trail: TrailSt
   const isFirst = state.lastPlannedAt === undefined
   if (isFirst && schedule.startNow === true) {
     const atOnce = wish('baseline', startAt ?? anchorAt, source, grid === null, input)
-    // Before the first occurrence there is none that `min` could keep a distance from.
+    // Before the first occurrence `min` has nothing to measure from.
     return { ...atOnce, raisedAt: atOnce.at }
   }
 
@@ -62,7 +63,7 @@ function onceBaseline(at: number, input: GovernorInput, trail: TrailStep[]): Wis
   return ignored('last-planned', at, 'its only instant has been planned already', trail)
 }
 
-/** The wish of the interval hint, while it counts. */
+/** The candidate of the interval hint, while the hint is in force. */
 export function intervalWish(input: GovernorInput, trail: TrailStep[]): Wish | null {
   const { now, state } = input
   const hint = state.hints?.interval
@@ -72,7 +73,7 @@ export function intervalWish(input: GovernorInput, trail: TrailStep[]): Wish | n
   return ignored('interval-hint', wishedAt, 'the hint has expired', trail)
 }
 
-/** The wish of the one-shot hint, while it counts. */
+/** The candidate of the one-shot hint, while the hint is in force. */
 export function oneshotWish(input: GovernorInput, trail: TrailStep[]): Wish | null {
   const hint = input.state.hints?.oneshot
   if (hint === undefined) return null
@@ -81,7 +82,7 @@ export function oneshotWish(input: GovernorInput, trail: TrailStep[]): Wish | nu
   return ignored('oneshot-hint', hint.at, 'the hint has expired', trail)
 }
 
-/** What a person hints has no window. */
+/** A person's hint is not bound to the window. */
 function windowed(wish: Wish, { by }: { readonly by?: AuthorKind | undefined }, { schedule }: GovernorInput): Wish {
   return { ...wish, isWindowed: schedule.window !== undefined && !isPerson(by) }
 }
@@ -98,7 +99,7 @@ function wish(
   return { by, wishedAt, at, raisedAt, source, waitsForEnd, grid: null, isWindowed: false }
 }
 
-/** A wish on a grid keeps its distance from the instant planned before it, and moves along the grid only. */
+/** A candidate on a grid is measured from the instant planned before it, and moves along the grid only. */
 function gridWish(
   at: number | null,
   source: Source,
@@ -129,8 +130,8 @@ export function gridFor({ now, schedule: { timing, startAt }, state }: GovernorI
 }
 
 /**
- * The first instant a grid may name, after everything that has passed or was planned. The instant at which an interval hint
- * expires belongs to the baseline, which was not used while the hint counted.
+ * The first instant that a grid may give: after `now`, and after every instant that was planned. The instant at which an
+ * interval hint expires belongs to the baseline, which was not used while the hint was in force.
  */
 function firstAllowed({ now, schedule, state }: GovernorInput): number {
   const fromAt = state.hints?.interval?.expiresAt === now ? now : now + 1

@@ -11,12 +11,16 @@ type RangeByCalendar = CountedRange & { readonly reason: Range['reason'] | 'cale
 /** Beyond this many openings and closings the rest of a range is not split. */
 const rangesMax = 100
 
-/** Occurrences that none fires of, split where their calendars open and close: those in closed hours end for that reason. */
+/**
+ * Occurrences that end without a run, split where their calendars open and close: those in closed hours end with the reason
+ * `calendar`.
+ */
 export function byCalendar(range: Range, schedule: GovernedSchedule, state: PlannedState): RangeByCalendar[] {
   const { calendars = [], minMs } = schedule
   const { from, to, reason } = range
   const grid = calendars.length === 0 ? null : gridFor({ now: to, schedule, state })
-  // Those that `min` leaves out are no occurrences, and the count of a part would have them.
+  // Instants that `min` leaves out are not occurrences, but counting a part of the range would
+  // include them.
   if (grid === null || minMs !== undefined) return [range]
   const ranges: RangeByCalendar[] = []
   for (let at = from; at <= to; ) {

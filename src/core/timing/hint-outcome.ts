@@ -3,26 +3,29 @@ export interface LedgerRun {
   /** Its nominal instant. */
   readonly at: number
   readonly hasFailed: boolean
-  /** The schedule's own timing planned it, and no hint. */
+  /** Whether the schedule's own timing planned the run, not a hint. */
   readonly isBaseline: boolean
 }
 
-/** What came of a hint: the runs while it lived. */
+/** The outcome of a hint: the runs while it was in force. */
 export interface HintOutcome {
   readonly starts: number
   readonly failures: number
   /** How long after the beginning the first run failed. */
   readonly firstFailureMs: number | null
-  /** The same by the schedule's own timing, in the same hours of the seven days before; `null`: not enough runs to compare. */
+  /**
+   * The same figures for the schedule's own timing, in the same hours of the seven days before; `null`: not enough runs to
+   * compare.
+   */
   readonly baseline: BaselineOutcome | null
   /** Older runs are not counted: there were too many, or retention removed them. */
   readonly isAtLeast: boolean
 }
 
 export interface BaselineOutcome {
-  /** How many runs it is computed from. */
+  /** How many runs the figures are computed from. */
   readonly runs: number
-  /** As many as in the time that the hint lived. */
+  /** Scaled to the time that the hint was in force. */
   readonly starts: number
   readonly failures: number
   readonly firstFailureMs: number | null
@@ -32,17 +35,20 @@ export interface HintOutcomeInput {
   readonly hint: { readonly createdAt: number; readonly endedAt: number }
   /** The runs of the schedule, in any order. */
   readonly runs: readonly LedgerRun[]
-  /** The ledger is whole from this instant on. */
+  /** The ledger is complete from this instant on. */
   readonly sinceAt: number
 }
 
 const dayMs = 86_400_000
 /** How far back the baseline is looked for. */
 export const comparedMs = 7 * dayMs
-/** With fewer runs a comparison says nothing. */
+/** With fewer runs a comparison means nothing. */
 export const comparedRunsMin = 5
 
-/** What came of a hint that has ended, against the runs of the schedule's own timing in the same hours of the seven days before. */
+/**
+ * The outcome of a hint that has ended, compared with the runs of the schedule's own timing in the same hours of the seven days
+ * before.
+ */
 export function hintOutcome({ hint: { createdAt, endedAt }, runs, sinceAt }: HintOutcomeInput): HintOutcome {
   const within = (from: number, to: number) => runs.filter(({ at }) => at >= from && at < to)
   const own = within(createdAt, Math.max(endedAt, createdAt + 1))

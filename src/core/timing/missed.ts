@@ -9,13 +9,13 @@ export type MissedMode = 'skip' | 'once' | 'all'
 export interface LateSchedule extends GovernedSchedule, SpreadSchedule {
   readonly missed?: MissedMode | undefined
   readonly maxLatenessMs?: number | undefined
-  /** A missed one-shot waits for a person's decision and does not fire; for prompt tasks. */
+  /** For prompt tasks: a missed one-shot does not fire, and waits for a person's decision. */
   readonly asksWhenMissed?: boolean | undefined
   readonly catchUp?: CatchUpConfig | undefined
 }
 
 export interface LateState extends PlannedState {
-  /** When the planned occurrence is due, where the plan already settled that; hints, for one, are not spread. */
+  /** When the planned occurrence is due, where the plan has already decided it; hints, for example, are not spread. */
   readonly nextDueAt?: number | undefined
 }
 
@@ -32,7 +32,7 @@ export interface LateOccurrence {
   readonly isMissed: boolean
   readonly action: 'fire' | 'skip' | 'ask'
   readonly reason: 'on-time' | 'late' | 'missed' | 'lateness' | 'paused' | 'calendar' | 'max-runs'
-  /** When a fired one may start: at once, or after its catch-up spread. */
+  /** When a fired occurrence may start: at once, or after its catch-up spread. */
   readonly notBefore: number | null
 }
 
@@ -45,12 +45,12 @@ export interface Missed {
 
 /** How many missed occurrences are caught up; older ones are counted in the ledger. */
 export const missedListMax = 100
-/** Up to this an occurrence is merely late: it is not missed, and no lateness rule applies. */
+/** An occurrence that is late by at most this is merely late: it is not missed, and no lateness rule applies. */
 export const merelyLateMs = 60_000
 const latenessMsMax = 86_400_000
 
 /**
- * Decides what becomes of each occurrence that is due by now.
+ * Decides the outcome of each occurrence that is due by now.
  *
  * An occurrence is missed when it is over a minute late or when a later one is due already. Under `once` the newest due
  * occurrence stands for all of them: when that one is merely late it runs anyway, and a second run for those before it would only
@@ -78,11 +78,12 @@ function isPassed(
 
 /**
  * How late an occurrence may be: by default its period, and at most a day. A fixed delay has no later occurrence that would stand
- * for a late one: left out for its period, it would only be postponed by another.
+ * for a late one: skipping it would only postpone it by another interval.
  */
 export function maxLatenessMs({ schedule, periodMs }: { schedule: LateSchedule; periodMs: number | null }): number {
   if (schedule.maxLatenessMs !== undefined) return schedule.maxLatenessMs
-  // Of several missed occurrences all but the newest are later than their period, so that limit would undo `all`.
+  // Of several missed occurrences all but the newest are later than one period, so that limit would defeat
+  // `missed: all`.
   if (schedule.missed === 'all' || periodMs === null || isFixedDelay(schedule)) return latenessMsMax
   return Math.min(periodMs, latenessMsMax)
 }

@@ -1,13 +1,14 @@
 import type { GovernorInput, GovernorState } from '../schedule/governor.ts'
 import { lastInterval } from '../schedule/hints.ts'
 import { gridFor } from '../schedule/wishes.ts'
-import { backedOffEveryMs, type Grid } from './timing.ts'
+import { backedOffEveryMs } from './schedule-backoff.ts'
+import type { Grid } from './timing.ts'
 
-/** The planned occurrence, beside the governor's own memory. */
+/** The planned occurrence; the governor's memory does not contain it. */
 export interface PlannedState extends GovernorState {
   /** The nominal instant that is planned next, if any. */
   readonly nextRunAt?: number | undefined
-  /** Whether that plan was a fixed delay, after which no instant is nominal. */
+  /** Whether that plan was a fixed delay, after which there are no nominal instants. */
   readonly waitsForEnd?: boolean | undefined
 }
 
@@ -71,8 +72,8 @@ export function occurrences({ listMax, ...input }: OccurrencesInput): Occurrence
 }
 
 /**
- * From when on the instants of the grid count. After a fixed delay no instant is nominal, except when it was the plan of an
- * interval hint: from the expiry of the hint on, the baseline's grid counts again.
+ * From when on the instants of the grid count. After a fixed delay there are no nominal instants, except when the delay was
+ * the plan of an interval hint: from the expiry of the hint on, the baseline's grid counts again.
  */
 function gridFreedAt({ waitsForEnd, hints }: PlannedState, now: number): number | null {
   if (waitsForEnd !== true) return Number.NEGATIVE_INFINITY

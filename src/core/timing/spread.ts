@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
 
-/** How far occurrences may be moved from their nominal instants. Without one, nothing is moved. */
+/** How far occurrences may be moved from their nominal instants. Without a spread, nothing is moved. */
 export interface SpreadConfig {
   readonly recurringFraction: number
   readonly recurringCapMs: number
   readonly oneShotMaxMs: number
-  /** One-shots move only from UTC minutes this number divides, the minutes people type without meaning them exactly. */
+  /**
+   * Only one-shots at a UTC minute that is a multiple of this number are moved: people type round minutes without
+   * meaning them exactly.
+   */
   readonly oneShotMinuteModulo: number
 }
 
@@ -34,7 +37,7 @@ export interface SpreadInput {
 const minuteMs = 60_000
 /** How missed occurrences are caught up. */
 export interface CatchUpConfig {
-  /** From this many missed occurrences in one queue on, catching up is spread. */
+  /** Catching up is spread when one queue has at least this many missed occurrences. */
   readonly catchUpMin: number
   /** Over how long it is spread. */
   readonly catchUpMs: number
@@ -45,14 +48,14 @@ export const catchUpDefault: CatchUpConfig = Object.freeze({ catchUpMin: 4, catc
 /**
  * How many ms an occurrence moves from its nominal instant, always the same for the same id.
  *
- * A recurring one moves later, so that it never runs twice in one period; a one-shot moves earlier, so that what a person
- * requested by nine is there by nine.
+ * A recurring one moves later, so that it never runs twice in one period; a one-shot moves earlier, so that work
+ * requested for nine is done by nine.
  */
 export function spread({ id, kind, plannedAt, intervalMs = 0, config }: SpreadInput): number {
   if (kind === 'recurring') {
     return Math.floor(fractionOfId(id) * Math.min(config.recurringFraction * intervalMs, config.recurringCapMs))
   }
-  // Off the full minute this has a fraction, which no modulus divides.
+  // Away from a full minute the value has a fraction, so no divisor matches.
   const minuteOfHour = (plannedAt / minuteMs) % 60
   if (minuteOfHour % config.oneShotMinuteModulo !== 0) return 0
   const earlyMs = Math.floor(fractionOfId(id) * config.oneShotMaxMs)
@@ -67,8 +70,8 @@ export interface DueInput extends Omit<SpreadInput, 'config'> {
 /**
  * The instant at which an occurrence is due: nominal plus spread.
  *
- * A one-shot created with less time left than its offset would be due before it existed, and so fire at once; it is due at its
- * nominal instant instead.
+ * A one-shot that is created less than its offset before its instant would be due before it existed and fire at once, so it is
+ * due at its nominal instant.
  */
 export function dueAt({ config, createdAt, ...occurrence }: DueInput): number {
   const { plannedAt } = occurrence

@@ -30,11 +30,16 @@ export interface NoTiming {
 
 export type Timing = CronTiming | EveryTiming | OnceTiming | NoTiming
 
+/** Whether the instants of a timing are fixed, whenever the runs end: those of a cron and of a fixed rate are. */
+export function isOnGrid(timing: Timing): boolean {
+  return timing.cron !== undefined || (timing.everyMs !== undefined && timing.from === 'start')
+}
+
 /** The instants of a schedule's timing, whatever `now` is; both functions include the given instant. */
 export interface Grid {
   atOrAfter(instant: number): number | null
   atOrBefore(instant: number): number | null
-  /** The distance of neighbours where it is constant. */
+  /** The distance between neighbouring instants, where it is constant. */
   readonly stepMs: number | null
 }
 
@@ -76,17 +81,4 @@ function rateGrid({ everyMs, startAt, gridAnchorAt }: RateInput): Grid {
     atOrBefore: (instant) => (instant < firstAt ? null : firstAt + Math.floor((instant - firstAt) / everyMs) * everyMs),
     stepMs: everyMs,
   }
-}
-
-/** More failures in a row than this do not lengthen the wait. */
-export const backoffDoublingsMax = 5
-
-export interface ScheduleBackoffInput {
-  readonly everyMs: number
-  readonly failureCount?: number | undefined
-}
-
-/** The wait of an interval schedule after failures in a row; the first success returns to the base at once. */
-export function backedOffEveryMs({ everyMs, failureCount = 0 }: ScheduleBackoffInput): number {
-  return everyMs * 2 ** Math.min(failureCount, backoffDoublingsMax)
 }

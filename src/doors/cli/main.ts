@@ -3,6 +3,7 @@ import { BelfryError } from '../../core/error.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import { type Problem, refusal } from '../../operations/input/refuse-input.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
+import { isRunToken } from '../mcp/in-run.ts'
 import { confirm } from './confirm.ts'
 import { inputOf, optionName, type Typed } from './parse/command-input.ts'
 import { finished } from './parse/lazy-command.ts'
@@ -57,11 +58,12 @@ async function attempt({ typed, words, bare }: Line, around: CommandStreams, ver
       asked = operation
       exit = await callOperation(operation, { ...sorted(command), words }, around)
     },
-    async beside({ name, load }, command) {
+    async beside({ name, load, inRun }, command) {
       if (words.length > 0) {
         const hint = 'To run a program, create a schedule or enqueue a run: `belfry run enqueue -- PROGRAM`.'
         throw new BelfryError('invalid', `${name} takes no words after --.`, { hint })
       }
+      if (inRun !== true && isRunToken(world.env.BELFRY_TOKEN)) throw closedToRuns(name)
       const perform = await load()
       exit = await performLocal(sorted(command), ({ options, file, isJudged }) =>
         perform({ ...options, ...(file !== undefined && { file }) }, { world, reader, isJudged }),
@@ -77,6 +79,13 @@ async function attempt({ typed, words, bare }: Line, around: CommandStreams, ver
     if (mended === null) return refused(thrown, { root, typed, asked, bare, world })
     return attempt({ typed: shortened(mended.typed), words, bare: [...bare, ...mended.problems] }, around, version)
   }
+}
+
+function closedToRuns(name: string): BelfryError {
+  return new BelfryError('not-allowed', `The token in BELFRY_TOKEN is that of a run, and not for \`belfry ${name}\`.`, {
+    hint: 'An agent plans tasks of its own with it, and reads its messages: see docs/agents.md. Ask a person for the rest.',
+    details: { caller: 'agent' },
+  })
 }
 
 /** Only the words before a command refuse unknown flags; a command reads them itself. */

@@ -28,6 +28,8 @@ export interface LocalCommand {
   /** The name of its argument, if it takes one. */
   readonly file?: string
   readonly options: readonly CommandFlag[]
+  /** Whether an agent may type it in its run. Default: it may not, because a command here acts with the rights of a person. */
+  readonly inRun?: true
   /** The meaning of `--store` without a value, where that is allowed. */
   readonly storeAlone?: string
   /** Loaded only when the command is typed; resolves with the exit code. */
@@ -62,13 +64,15 @@ export interface ServingContext {
 
 /** What a part does beside the tools of `belfry mcp`, for the one model that is served. */
 export interface ModelPart {
-  /** Tools that it needs, besides those that were chosen. */
+  /** Tools that the part needs, besides the chosen ones. */
   readonly tools?: readonly string[]
   /** Fields that are given for the model, by tool: it neither sees nor sets them. */
   readonly fixed?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  /** Capabilities of the server that are no standard, and what the model is told of them. */
+  /** Non-standard capabilities of the server, and the instructions for the model about them. */
   readonly experimental?: Readonly<Record<string, object>>
   readonly instructions?: string
+  /** Called once the store is open. What it refuses is said before the model is served; a thing that is not found may come later. */
+  opened?(context: OperationContext): Promise<void>
   /** Called with the store before each call. */
   serves?(session: StoreSession): void
   /** Called once the model is connected. `open` finds the store, as calls do. */

@@ -10,7 +10,7 @@ import type { ModelPart } from './part.ts'
 export interface World {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly folder: string
-  /** The words that start this command line here: `belfry`, `npx belfry`, `node dist/belfry.js`. */
+  /** The words with which this command line was started: `belfry`, `npx belfry`, `node dist/belfry.js`. */
   readonly own: string
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
@@ -32,9 +32,9 @@ export interface StoreOpening {
   readonly namespace?: string
   /** Whether a missing store is refused instead of being created. */
   readonly mustExist?: boolean
-  /** Whether the store is made by the first write, so that a refused command makes none. */
+  /** Whether the first write creates the store, so that a refused command creates none. */
   readonly isMadeLate?: boolean
-  /** Whether the store was found and not named, so that one that came with a checked-out tree starts nothing. */
+  /** Whether the store was found rather than named: such a store starts nothing if it came with a checked-out tree. */
   readonly isFound?: boolean
   /** Whether the store gets the mark of this machine. */
   readonly isTrusted?: boolean

@@ -143,10 +143,12 @@ export function tooOften(waitMs: number, message = 'Too many requests.'): HttpPr
   return new HttpProblem(429, error, { 'retry-after': String(seconds) })
 }
 
-/** Refuses a caller that may not read what is of the whole namespace. */
+/** Refuses a caller that may not read data of the whole namespace. */
 export function refuseBelow({ name, scope, within }: Caller, needs: Scope): void {
   if (within !== undefined) {
-    throw new BelfryError('not-allowed', `The token of run ${within.run} is not for this.`, { hint: 'Ask a person.' })
+    throw new BelfryError('not-allowed', `The token of run ${within.run} does not allow this call.`, {
+      hint: 'Ask a person.',
+    })
   }
   if (!reaches(scope, needs)) throw tooNarrow(name, { has: scope, needs })
 }

@@ -54,7 +54,7 @@ ${story(address + basePath)}
 <code>details.problems</code> everything that is wrong with an input.</p>
 <table><tbody>${Object.entries(errorCodes).map(errorRow).join('')}</tbody></table></div>
 ${verbs}
-<div class="prose"><h2 id="forms">Forms</h2><p>What several verbs take alike.</p>${told}</div>
+<div class="prose"><h2 id="forms">Forms</h2><p>Fields that several verbs share.</p>${told}</div>
 </main></div><script>${docsScript}</script></body></html>`
 }
 

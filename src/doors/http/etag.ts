@@ -54,7 +54,7 @@ export function seenIn(headers: Headers, { isKept, hasIds, canBeNew }: Keeping, 
     return refuse(
       'If-Match',
       `is ${JSON.stringify(given.slice(0, 60))}`,
-      `the ETag as it was answered, such as ${example}`,
+      `the ETag as the server sent it, such as ${example}`,
     )
   }
   return { ifVersion: Number(digits), ...(id !== undefined && { ifId: id }) }

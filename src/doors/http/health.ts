@@ -16,7 +16,7 @@ export interface Health {
 /** How long a diagnosis is reused: monitors ask often, and health does not change as fast. */
 const keptMs = 5_000
 
-/** How often readiness checks read the whole file at most: that takes part of a second. */
+/** The shortest time between two reads of the whole file by readiness checks, because a read takes part of a second. */
 const soundKeptMs = 30_000
 
 /** The doctor's findings in the form for monitors. */

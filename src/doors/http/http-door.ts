@@ -95,7 +95,7 @@ export class HttpDoor {
     const caller = await this.#gate.callerOf(request)
     const subject = route.subject === null ? undefined : c.req.param(route.subject)
     const asked = await inputOf({ request, route, subject }).catch(async (error: unknown) => {
-      // The verb does not see what cannot be read, and records nothing of it.
+      // An unreadable request does not reach the verb, so it is not recorded.
       const context = this.#contextFor(caller, request)
       if (caller.within !== undefined) await recordRefusal(context, operation, {}, 'invalid')
       throw error
@@ -213,7 +213,7 @@ function astray(method: string, path: string): HttpProblem {
   return new HttpProblem(405, error, { allow: words })
 }
 
-/** The first and the last word of a path, between which there may be a name that callers chose. */
+/** The first and the last word of a path; a name between them may be the choice of a caller. */
 function pathWords(path: string): string {
   const words = path.split('/').filter((word) => word !== '' && word !== 'api')
   return `${words[0] ?? ''} ${words.at(-1) ?? ''}`

@@ -25,7 +25,8 @@ export function openApi(version: string, basePath = ''): Json {
     info: {
       title: 'Belfry',
       version,
-      description: 'One durable scheduler for everything that must happen on time, and that can say why.',
+      description:
+        'A durable scheduler for everything that must happen on time. It can explain why each run did or did not happen.',
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
     security: [{ token: [] }],
@@ -43,7 +44,7 @@ export function openApi(version: string, basePath = ''): Json {
 
 const problem: JsonSchema = {
   type: 'object',
-  description: 'What was wrong, where, and what was expected (RFC 9457).',
+  description: 'The error: what was wrong, where, and what was expected (RFC 9457).',
   required: ['type', 'title', 'status', 'detail', 'code'],
   properties: {
     type: { type: 'string', description: 'A link to the description of this kind of error.' },
@@ -52,7 +53,7 @@ const problem: JsonSchema = {
     detail: { type: 'string', description: 'What happened.' },
     code: { type: 'string', enum: Object.keys(errorCodes), description: 'The kind of error, the same at every door.' },
     hint: { type: 'string', description: 'What to do next.' },
-    details: { type: 'object', description: 'The same as data; `problems` lists everything wrong with an input.' },
+    details: { type: 'object', description: 'The error as data; `problems` lists everything wrong with an input.' },
   },
 }
 
@@ -105,7 +106,7 @@ function endpointDocs({ id, says, scope, type, schema, mayBeUnwell, asks = [] }:
     responses: {
       200: { description: 'The answer.', content },
       ...refusalsOf([...(isLocked ? errorsOfDoors : []), 'failure']),
-      ...(mayBeUnwell === true && { 503: { description: 'It is not healthy; the body says why.', content } }),
+      ...(mayBeUnwell === true && { 503: { description: 'Belfry is not healthy; the body says why.', content } }),
       ...refusalsOfRequest({ hasBody: false, hasVersion: false }),
     },
   }
@@ -114,7 +115,7 @@ function endpointDocs({ id, says, scope, type, schema, mayBeUnwell, asks = [] }:
 /** Problems of the request itself. */
 const statuses = {
   405: 'The path does not allow this method; the header Allow lists the methods it allows.',
-  412: 'Its version or id is not the one that If-Match requires.',
+  412: 'The version or id differs from the one that If-Match requires.',
   413: 'The body is larger than 1 MB.',
   415: 'The body is not application/json.',
 } as const
@@ -145,7 +146,9 @@ function headersOf({ operation }: Route, fields: Record<string, JsonSchema>): Js
     schema: { type: 'string' },
   })
   return [
-    ...('ifVersion' in fields ? [header('If-Match', 'The ETag that it must have, instead of ifVersion.')] : []),
+    ...('ifVersion' in fields
+      ? [header('If-Match', 'The ETag that the entry must have; use it instead of ifVersion.')]
+      : []),
     ...('idempotencyKey' in fields ? [header('Idempotency-Key', 'The same as idempotencyKey.')] : []),
     ...(operation.rehearses === true
       ? [header('Belfry-Dry-Run', 'true: answer what the call would do, and write nothing.')]

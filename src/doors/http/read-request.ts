@@ -64,7 +64,7 @@ function noteRehearsal({ rehearses, request }: Route['operation'], headers: Head
   const asked = headers.get(rehearsalHeader)
   if (asked === null || asked === 'false' || (asked === 'true' && rehearses === true)) return
   const [problem, expected] =
-    asked === 'true' ? [`is true, and ${request} has no dry run`, 'none'] : [isShown(asked), 'true or false']
+    asked === 'true' ? [`is true, but ${request} has no dry run`, 'none'] : [isShown(asked), 'true or false']
   problems.push({ field: rehearsalHeader, problem, expected })
 }
 
@@ -79,7 +79,7 @@ function put(input: Record<string, unknown>, field: string, value: unknown, wher
 
 function refuseQuery(query: URLSearchParams, problems: Problem[]): void {
   for (const field of new Set(query.keys())) {
-    problems.push({ field: `?${field}`, problem: 'is in the query', expected: 'it in the JSON body' })
+    problems.push({ field: `?${field}`, problem: 'is given in the query', expected: 'the field in the JSON body' })
   }
 }
 

@@ -60,7 +60,7 @@ export async function scheduleFigures(store: Store): Promise<string> {
     told += page.length
   } while (page.length === pageLimit && told < schedulesMax)
   const isCut = page.length === pageLimit && (await hasMore(store, page))
-  const help = `1: there are over ${schedulesMax} schedules, and only the first by name have figures; else 0.`
+  const help = `1: there are over ${schedulesMax} schedules, and only the first by name have figures. 0: all have figures.`
   return [...lines.flat(), `# HELP ${cut} ${help}`, `# TYPE ${cut} gauge`, `${cut} ${isCut ? 1 : 0}`, ''].join('\n')
 }
 

@@ -49,7 +49,7 @@ export const serviceEndpoints: readonly ServiceEndpoint[] = [
     id: 'ready',
     method: 'GET',
     path: '/ready',
-    says: 'Answer whether the store answers and the worker in this process runs.',
+    says: 'Report whether the store answers and the worker in this process runs.',
     scope: null,
     type: json,
     schema: answering({ status: oneOf('ready', 'not-ready') }),

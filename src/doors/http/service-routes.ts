@@ -110,7 +110,7 @@ export class ServiceRoutes {
     const { scope, ...caller } = await gate.callerOf(request)
     const problems: Problem[] = []
     const named = new URL(request.url).searchParams.get('tools') ?? undefined
-    // Few tools are open to an agent in its run, so that it gets them unasked.
+    // An agent in its run may use only a few tools, so it gets all of them by default.
     const tools = chosenTools(named ?? (caller.within && 'all'), { scope, field: 'tools', problems })
     refuse('The request', problems)
     const server = mcpServer({

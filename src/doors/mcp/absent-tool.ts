@@ -9,15 +9,25 @@ import type { McpOptions } from './mcp-server.ts'
 import { missingScope, missingTool } from './restart-hint.ts'
 import { toolName, toolSets } from './tool-sets.ts'
 
-type Offer = Pick<McpOptions, 'scope' | 'tools' | 'start'>
+type Offer = Pick<McpOptions, 'scope' | 'tools' | 'start' | 'isInRun'>
 
 /** Refuses a call of a tool that this server does not offer, and says how a person can offer it. It is an answer to the call, not a protocol error: clients need not show those to their model. */
 export function absentTool(name: string, offer: Offer): BelfryError {
+  if (offer.isInRun === true) return notOfRuns(name, offer)
   const verb = operations.find((each) => toolName(each) === name)
   if (verb !== undefined) return unoffered(verb, offer)
   const leftOut = refusalOfLeftOut(name)
   if (leftOut !== null) return leftOut
   return new BelfryError('not-found', `There is no tool ${quoted(name)}.`, { hint: meant(name, offer) })
+}
+
+/** No other server and no other address would help: the token of a run is good for its tools and for nothing else. */
+function notOfRuns(name: string, { tools }: Offer): BelfryError {
+  const offered = operations.flatMap((verb) => (verb.inRun === true && tools.has(toolName(verb)) ? toolName(verb) : []))
+  return new BelfryError('not-allowed', `The token of a run is not for tool ${quoted(name)}.`, {
+    hint: `It is for ${offered.join(', ')}; ask a person for the rest.`,
+    details: { caller: 'agent' },
+  })
 }
 
 function unoffered(verb: AnyOperation, { scope, tools, start }: Offer): BelfryError {

@@ -10,12 +10,12 @@ export interface DocPage {
   readonly annotations: { readonly priority: number; readonly lastModified: string }
 }
 
-/** The pages by their file in docs/: what a model that steers schedules needs first has the highest priority. */
+/** The pages by their file in docs/; pages that a model needs first to steer schedules have the highest priority. */
 const pages: readonly (readonly [file: string, title: string, priority: number, lastModified: string])[] = [
   ['scheduling', 'How scheduling works', 0.9, '2026-11-18'],
   ['adaptation', 'How adaptation works', 0.9, '2026-11-18'],
   ['groups', 'Coordinating siblings', 0.7, '2026-11-18'],
-  ['limits', 'Limits', 0.6, '2026-11-18'],
+  ['limits', 'Limits', 0.6, '2026-11-19'],
   ['architecture', 'Architecture', 0.3, '2026-11-18'],
 ]
 

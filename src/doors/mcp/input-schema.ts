@@ -108,7 +108,7 @@ function withDefinitions(schema: InputSchema, definitionOf: (name: string) => Js
   return shared.length === 0 ? whole : { ...whole, $defs: Object.fromEntries(shared) }
 }
 
-/** A field of the same name and meaning at another depth keeps its shape, and not its sentence. */
+/** A field of the same name and meaning at another depth keeps its shape but loses its sentence. */
 function saidOnce(schema: unknown, said = new Set<string>()): unknown {
   if (Array.isArray(schema)) return schema.map((part) => saidOnce(part, said))
   if (typeof schema !== 'object' || schema === null) return schema
@@ -123,7 +123,7 @@ function saidOnce(schema: unknown, said = new Set<string>()): unknown {
   return { ...Object.fromEntries(others), ...(properties !== undefined && { properties: Object.fromEntries(fields) }) }
 }
 
-/** The same fields without what the other tool says of them: their sentences, and their shapes where they have one. */
+/** The same fields without the sentences and shapes that the other tool already gives. */
 export function wordless({ properties, $defs = {}, ...schema }: InputSchema, other: InputSchema): InputSchema {
   const explained = other.properties as Properties
   const fields = Object.entries(properties as Properties).map(([field, told]) => {
@@ -137,7 +137,7 @@ export function wordless({ properties, $defs = {}, ...schema }: InputSchema, oth
   return withDefinitions(whole, (name) => shared[name] ?? {})
 }
 
-/** Fields further inside that are those of the other tool, such as the target of a run, have no shape either. */
+/** Nested fields that the other tool has too, such as the target of a run, lose their shape as well. */
 function withoutShapes(schema: unknown, explained: Properties): unknown {
   if (Array.isArray(schema) || typeof schema !== 'object' || schema === null) return schema
   const { properties = {}, items, ...rest } = schema as JsonSchema
@@ -151,7 +151,7 @@ function withoutShapes(schema: unknown, explained: Properties): unknown {
   }
 }
 
-/** What has fields of its own is any value here. */
+/** A field with fields of its own is shown as any value here. */
 function shapeless(schema: JsonSchema): JsonSchema {
   return /"(properties|\$ref)"/.test(JSON.stringify(schema)) ? {} : schema
 }

@@ -41,7 +41,7 @@ export interface McpOptions {
   readonly tools: ReadonlySet<string>
   readonly confirmations: Confirmations
   readonly start: Start
-  /** What parts add: capabilities that are no standard, their instructions, and fields that they fill in. */
+  /** What parts add: non-standard capabilities, their instructions, and fields that they fill in. */
   readonly beside?: readonly Pick<ModelPart, 'experimental' | 'instructions' | 'fixed'>[]
   /** Receives errors that are not meant for the caller. */
   readonly onUnforeseen?: (error: unknown) => void
@@ -99,7 +99,7 @@ interface Calling extends McpOptions {
   readonly signal: AbortSignal
 }
 
-/** What calls here is a model, whoever opened the store. */
+/** The caller at this door is a model, whoever opened the store. */
 function contextOf({ context, scope }: McpOptions): Promise<OperationContext> {
   return asModel(context, scope)
 }
@@ -110,7 +110,10 @@ export async function asModel(open: McpOptions['context'], scope: Scope): Promis
   return { ...opened, actor: { ...opened.actor, kind: 'agent' }, scope }
 }
 
-/** A call of a verb of persons is recorded, though no server offers it; and so is every call that a run tries beyond its tools. */
+/**
+ * A call of a verb that only persons may call is recorded, although no server offers it. So is every call by a run of a tool that
+ * it may not use.
+ */
 async function absent(name: string, given: object, options: Omit<Calling, 'signal'>): Promise<CallToolResult> {
   const { wording, onUnforeseen, isInRun = false } = options
   const found = operations.find((each) => toolName(each) === name)
@@ -151,7 +154,7 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, opti
     const next = operation.nextPage?.(answer, page) ?? null
     return answered(modelAnswer(answer, operation.output, { detail, next }))
   } catch (error) {
-    // What the verb refuses it has recorded itself.
+    // A refusal by the verb was recorded by the verb.
     if (!isPassedOn && error instanceof BelfryError) await recordInRun(operation, input, error.code, options)
     const how = { detail: detail === 'full' ? ('full' as const) : ('short' as const) }
     return refused(error, { ...how, wording: options.wording, onUnforeseen: options.onUnforeseen })
@@ -163,7 +166,7 @@ async function recordInRun(verb: AnyOperation, input: object, code: string, opti
   try {
     await recordRefusal(await contextOf(options), verb, input, code)
   } catch (error) {
-    // Of a caller whose run has ended nothing is known; its token has recorded that.
+    // The caller whose run has ended is unknown here; the check of its token has recorded the call.
     if (!(error instanceof BelfryError)) throw error
   }
 }

@@ -23,7 +23,7 @@ class Texts {
     this.#detail = detail
   }
 
-  /** The mark for a text. A repeated text gets the same mark. */
+  /** The mark for a text; a repeated text gets the same mark. */
   mark(value: unknown, field: string): string {
     const shown = this.#detail === 'full' ? value : cut(value, field)
     const text = JSON.stringify(shown)
@@ -40,7 +40,7 @@ class Texts {
   }
 }
 
-/** Of an output the end matters most; of other texts both ends do. */
+/** The end of an output matters most; of other texts both ends matter. */
 function cut(value: unknown, field: string): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (text.length <= shownMax) return value

@@ -17,6 +17,7 @@ const hints: { readonly [Code in ErrorCode]: string } = {
   'not-allowed': 'Ask a person to do it, or to start the server with a wider scope.',
   unauthenticated: 'Ask a person for a valid token.',
   'too-many': 'Wait a little, then call again.',
+  'too-many-changes': 'Wait until the limit lifts.',
   quota: 'Wait for the reset that the message names, or ask a person to raise the quota.',
 }
 

@@ -22,7 +22,7 @@ export type Start =
 
 /** A tool within the scope that was not chosen: the scope stays as it is. */
 export function missingTool(tool: string, sets: readonly string[], start: Start): BelfryError {
-  const message = `This server does not offer tool ${tool}, which is in the tool sets ${sets.join(' and ')}.`
+  const message = `This server does not offer tool ${tool}, which is in the tool sets ${[sets.slice(0, -1).join(', '), sets.at(-1)].filter(Boolean).join(' and ')}.`
   const tools = withTool(start.tools, tool)
   const hint =
     start.door === 'http'
@@ -34,7 +34,7 @@ export function missingTool(tool: string, sets: readonly string[], start: Start)
 interface Missing {
   readonly has: Scope
   readonly needs: Scope
-  /** What needs it. */
+  /** The call that needs the wider scope. */
   readonly what: string
   /** A tool that was not chosen either. */
   readonly tool?: string

@@ -1,6 +1,6 @@
 import { hiddenAgain } from '../../core/untrusted-text.ts'
 
-/** Input fields that name something which answers show. */
+/** Input fields with a name that answers show too. */
 const naming: ReadonlySet<string> = new Set(['name', 'schedule', 'queue', 'queues', 'host', 'handlers', 'after'])
 
 /** Fields that contain such an input. */

@@ -26,7 +26,7 @@ export class Backlog {
     if (cutAt < text.length) this.#addToTail(text.slice(cutAt))
   }
 
-  /** Removes and returns everything held. */
+  /** Removes and returns all stored output. */
   take(): string {
     const dropped = this.#droppedLength === 0 ? [] : [droppedLine(this.#droppedLength)]
     const text = [...this.#head, ...dropped, ...this.#tail.slice(this.#tailFrom)].join('')

@@ -1,9 +1,9 @@
 const batchMax = 500
 
 /**
- * A worker leases up to its free slots. Where a part then defers most of these runs, because an account has room for one of them,
- * each of the others was leased in vain, and will be again a second later. So after a deferral a queue is leased from one run at a
- * time, and one more after each run that started.
+ * A worker leases up to its free slots. If a part then defers most of these runs, because an account has room for only one, the
+ * others were leased in vain, and would be again a second later. So after a deferral the worker leases one run at a time from that
+ * queue, and one more after each run that started.
  */
 export class Caution {
   /** How many leased runs parts are being asked about, by queue. */

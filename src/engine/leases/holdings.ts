@@ -1,6 +1,7 @@
+import type { AgentState } from '../../core/agent/agent-state.ts'
 import type { Usage, UsageCap } from '../../core/run/usage.ts'
 import type { Utilisation } from '../../core/run/utilisation.ts'
-import type { Lease, LeaseName } from '../../store/port.ts'
+import type { Lease, LeaseName, RenewedLease } from '../../store/port.ts'
 import type { StopReason } from '../../targets/attempt.ts'
 
 /** A lease that this worker holds, from the answer to `lease` until its end is written. */
@@ -10,30 +11,32 @@ export class Holding {
   trustedUntil: number
   /** How long it lasts from each renewal on. */
   leaseMs: number
-  /** How long it may finish when the worker stops, where that is longer than for others; 0 where it is not. */
+  /** How long the attempt may take to finish when the worker stops, if its kind gets longer than others; else 0. */
   graceMs = 0
-  /** How much longer than others it may take to stop. */
+  /** How much longer than others the attempt may take to stop. */
   stopMs = 0
-  /** Why it was told to stop; the first reason counts. */
+  /** Why the attempt was told to stop; the first reason counts. */
   stopped: StopReason | null = null
-  /** Called once, when it is told to stop. */
+  /** Called once, when the attempt is told to stop. */
   whenStopped: (() => void) | null = null
-  /** Nothing more is written for it: the store has reclaimed the run, or this worker has given it up. */
+  /** Nothing more is written for the attempt: the store has reclaimed the run, or this worker has given it up. */
   isLost = false
-  /** A part must see its end. */
+  /** A part must see the end of the attempt. */
   isWatched = false
   /** What the attempt has reported as used. */
   usage: Usage | null = null
   /** How much of its account's limits is used, as the attempt reported it. */
   utilisation: Utilisation[] | null = null
+  /** What the attempt is doing, as it reported it. */
+  state: AgentState | null = null
   /** The account that the attempt uses. */
   account: string | null = null
-  /** What the attempt may use, and how it has exceeded that. */
+  /** The caps of the attempt, and how it has exceeded them. */
   caps: readonly UsageCap[] = []
   overCap: string | null = null
-  /** Its executor has answered; only its end is left to be written. */
+  /** The executor has answered; only the end of the attempt must still be written. */
   isOver = false
-  /** Its end is being written, so a renewal that does not find it means nothing. */
+  /** The end is being written, so a renewal that does not find the lease means nothing. */
   isSettling = false
   /** The commit of its end has an unknown result: only another settle will learn whether it is written. */
   isInDoubt = false
@@ -64,7 +67,7 @@ export class Holding {
 /** All leases that this worker holds. Their number counts against the worker's slots. */
 export class Holdings {
   readonly #held = new Set<Holding>()
-  /** Built at a lookup by name, which is rare, and dropped with every change, which is not. */
+  /** Built at a lookup by name, which is rare, and dropped at every change, which is frequent. */
   #byName: Map<string, Holding> | null = null
   readonly #waiting = new Set<() => void>()
 
@@ -103,7 +106,7 @@ export class Holdings {
     return this.#when(() => this.#held.size === 0)
   }
 
-  /** Resolves when no executor is running; ends may still have to be written. */
+  /** Resolves when no executor is running; some ends may still be unwritten. */
   still(): Promise<void> {
     return this.#when(() => this.all().every(({ isOver }) => isOver))
   }
@@ -135,4 +138,9 @@ export function stopHolding(holding: Holding, reason: StopReason): boolean {
 
 function nameOf({ runId, fence }: LeaseName): string {
   return `${runId} ${fence}`
+}
+
+/** The renewal of a lease, with what its attempt is doing. */
+export function renewedBy({ lease: { runId, fence }, leaseMs, state }: Holding): RenewedLease {
+  return { runId, fence, leaseMs, ...(state !== null && { state }) }
 }

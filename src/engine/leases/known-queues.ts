@@ -25,19 +25,19 @@ export class KnownQueues {
     return this.#fullUntil.has(queue)
   }
 
-  /** True also where ends have been written since, whose answer is not there yet. */
+  /** True also where ends were sent since then and their answer has not arrived. */
   wasFull(queue: string): boolean {
     return this.isFull(queue) || this.#alongside.get(queue) === true
   }
 
-  /** Whether it may have a free slot by this instant of the monotonic clock. */
+  /** Whether the queue may have a free slot at this instant of the monotonic clock. */
   mayHaveRoom(queue: string, now: number): boolean {
     return now >= (this.#fullUntil.get(queue) ?? now)
   }
 
   /**
-   * Whether work may wait in it for the end of a run. Where it was not full at the last lease, later work has been announced; but
-   * a lease in flight may have been too early.
+   * Whether work in the queue may be waiting for the end of a run. If the queue was not full at the last lease, later work was
+   * announced; but a lease in flight may have been too early to see it.
    */
   mayWaitForEnds(queue: string): boolean {
     return this.wasFull(queue) || this.#keyed.has(queue) || this.#underWay.has(queue)
@@ -48,7 +48,7 @@ export class KnownQueues {
     this.#fullUntil.clear()
   }
 
-  /** A lease from it is sent together with ends of its runs. */
+  /** Marks that a lease from the queue is sent together with ends of its runs. */
   askedAlong(queue: string): void {
     this.#alongside.set(queue, this.isFull(queue))
   }
@@ -64,7 +64,8 @@ export class KnownQueues {
       return await answer
     } finally {
       this.#underWay.delete(queue)
-      // Ends that share its commit are answered in the same turn of the event loop, a little sooner or later.
+      // Ends that share the commit of the lease are answered in the same turn of the event loop, just before
+      // or after it.
       if (this.#alongside.has(queue)) setImmediate(() => this.#alongside.delete(queue))
     }
   }

@@ -24,14 +24,14 @@ export interface LessorOptions {
   readonly slots: number | null
   /** Whether no other worker is known to work on this store. */
   readonly isAlone: () => boolean
-  /** How many of the held runs will have ended when newly leased ones begin. */
+  /** How many of the held runs will have ended when newly leased runs begin. */
   readonly leaving: () => number
   /** Resolves when the ends being written have been reported. */
   readonly endsTold: () => Promise<unknown>
   /** The queues it works for; `null` is all of them. */
   readonly queues: ReadonlySet<string> | null
   readonly workerId: () => string
-  /** Whether it may begin anything: a stopping worker may not. */
+  /** Whether the worker may begin anything: a stopping worker may not. */
   readonly isOpen: () => boolean
   readonly can: () => Capabilities
   readonly begin: (lease: Lease, trustedUntil: number) => void
@@ -50,11 +50,11 @@ export class Lessor {
   #asked = new Set<string>()
   /** The queue of the last found work. */
   #lastServed: string | null = null
-  /** The shortest wait of the queues whose rate limit is used up. */
+  /** The shortest wait among the queues that have used up their rate limit. */
   #restMs = Number.POSITIVE_INFINITY
   /** Only its own runs have ended since the last tick, so no new work is known. */
   #isForEnds = false
-  /** Until when it need not check all queues again, by the monotonic clock, while only its own runs end. */
+  /** Until when all queues need not be checked again while only this worker's runs end, by the monotonic clock. */
   #lookAt = Number.NEGATIVE_INFINITY
 
   constructor(options: LessorOptions) {
@@ -74,7 +74,7 @@ export class Lessor {
     if (this.#lastServed !== null) this.ask([this.#lastServed])
   }
 
-  /** Whether a run enqueued there could start at once, with no other queue to ask first. */
+  /** Whether a run that is enqueued in this queue could start at once, without asking another queue first. */
   isFreeFor(queue: string): boolean {
     return this.#asked.size === 0 && this.#room() > 0 && this.#serves(queue) && !this.#known.isFull(queue)
   }
@@ -92,8 +92,8 @@ export class Lessor {
   }
 
   /**
-   * Leases where runs have ended. Returns whether there is anything to lease. A lease in flight that was sent along with their
-   * ends comes after them.
+   * Leases where runs have ended. Returns whether there is anything to lease. A lease in flight that was sent together with
+   * those ends already sees them.
    */
   askAfter(queues: Iterable<string>): boolean {
     const waiting = [...queues].filter((queue) => this.#needsRoom(queue))
@@ -133,8 +133,8 @@ export class Lessor {
 
   /**
    * First the announced queues, because work waits in them; then a check of all others, unless only its own runs ended and the
-   * last check is recent. With few slots the announced ones would take them all, time and again, so an overdue check comes first.
-   * Queues are leased from after the check, so that no run whose waiting ends meanwhile is missed.
+   * last check is recent. With few slots the announced queues would take all of them every time, so an overdue check comes first.
+   * The leases follow the check, so that a run whose wait ends meanwhile is not missed.
    */
   async tick(): Promise<number> {
     const { settings } = this.#options.context
@@ -156,7 +156,7 @@ export class Lessor {
     return this.#lookAt - this.#options.context.clock.monotonic()
   }
 
-  /** Checks all queues and marks those with work. Returns how long there will be nothing new. */
+  /** Checks all queues and marks those with work. Returns for how long no new work can appear by time alone. */
   async #look(): Promise<number> {
     const { store, clock, settings } = this.#options.context
     // A call to `ask` from here on requires another check.
@@ -185,7 +185,9 @@ export class Lessor {
     return Math.min(waitMs, this.#doubtful.waitMs)
   }
 
-  /** Leases whose grant was in doubt are released untouched: it is unknown for how long they can be trusted. */
+  /**
+   * Leases whose grant was in doubt are released before anything starts: it is unknown how long they can be trusted.
+   */
   #giveBackDoubtful(): Promise<void> {
     const { context, begin } = this.#options
     return this.#doubtful.tellGranted(context.store, (lease) => begin(lease, Number.NEGATIVE_INFINITY))
@@ -237,7 +239,8 @@ export class Lessor {
     this.#known.answered(queue, answer, startedAt)
     if (answer.restMs !== undefined) this.#restMs = Math.min(this.#restMs, answer.restMs)
     this.#tellEnds(queue, answer)
-    // Ends came before the leases they made room for, so their events come first, unless their answer is late.
+    // Ends happened before the leases that they made room for, so their events are emitted first, unless their
+    // answer is late.
     if (this.#known.isAskedAlong(queue)) await Promise.race([this.#options.endsTold(), turnOfTheEventLoop()])
     if (answer.leases.length > 0) this.#lastServed = queue
     for (const lease of answer.leases) begin(lease, trustedUntil)
@@ -270,8 +273,8 @@ export class Lessor {
   }
 
   /**
-   * After a commit with an unknown result only the store knows what it granted. Leases found too late to be trusted are released:
-   * by a clock that was set back they would not expire for as long, though their worker lives.
+   * After a commit with an unknown result only the store knows what it granted. Leases that are found too late to be trusted are
+   * released: after the clock was set back they would not expire for a long time, although their worker lives.
    */
   async #granted({ claimId }: LeaseRequest, trustedUntil: number): Promise<Lease[]> {
     const { context, isOpen } = this.#options

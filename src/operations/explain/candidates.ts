@@ -1,29 +1,56 @@
-import type { GovernorState, TrailRule, TrailStep, Winner } from '../../core/schedule/governor.ts'
+import { z } from 'zod'
+import {
+  type GovernorState,
+  type TrailRule,
+  type TrailStep,
+  type Winner,
+  winners,
+} from '../../core/schedule/governor.ts'
 import type { AuthorKind } from '../../core/schedule/hint-author.ts'
 import type { HintKind } from '../../core/schedule/hints.ts'
 import type { HintView } from '../../store/views.ts'
+import { type AnswerOf, instantOutput, text } from '../schema/output-schema.ts'
+import { noted } from '../schema/schema-note.ts'
+import { authorKind, trailEffect, trailRule } from './decision-schema.ts'
 
-/** A candidate for an instant, and its result. */
-export interface Candidate {
-  readonly by: Winner
-  /** The instant asked for. */
-  readonly wishedAt: number | null
-  /** The instant it competed with; an instant in the past is due at once. */
-  readonly at: number | null
-  readonly effect: 'won' | 'lost' | 'ignored'
-  readonly why: string
-  /** The author of the hint; null for the schedule's own timing, and for a hint that retention removed. */
-  readonly hint: Pick<HintView, 'by' | 'author' | 'reason' | 'expiresAt'> | null
-}
+export const candidate = noted(
+  z
+    .strictObject({
+      by: z.enum(winners).describe('What requests the instant: the timing of the schedule, or a hint.'),
+      wishedAt: instantOutput('The requested instant.').nullable(),
+      at: instantOutput(
+        'The instant that was compared with the other candidates; an instant in the past is due at once.',
+      ).nullable(),
+      effect: z.enum(['won', 'lost', 'ignored']).describe('The result.'),
+      why: text('Why, in words.'),
+      hint: z
+        .strictObject({
+          by: authorKind,
+          author: text('The author.'),
+          reason: text('Why it was given.'),
+          expiresAt: instantOutput('When it expires.'),
+        })
+        .nullable()
+        .describe('The id of the hint; null when the candidate is not a hint, or when the hint was removed.'),
+    })
+    .describe('A candidate for the next instant.'),
+  { id: 'Candidate' },
+)
+export type Candidate = AnswerOf<typeof candidate>
 
-/** A rule applied to the winner, in order. */
-export interface AppliedRule {
-  readonly rule: TrailRule
-  readonly effect: TrailStep['effect']
-  readonly from: number | null
-  readonly at: number | null
-  readonly why: string
-}
+export const appliedRule = noted(
+  z
+    .strictObject({
+      rule: trailRule,
+      effect: trailEffect.describe('What the rule did.'),
+      from: instantOutput('The instant before the rule.').nullable(),
+      at: instantOutput('The instant after the rule.').nullable(),
+      why: text('Why, in words.'),
+    })
+    .describe('A rule that was applied.'),
+  { id: 'AppliedRule' },
+)
+export type AppliedRule = AnswerOf<typeof appliedRule>
 
 export interface Reasoning {
   readonly candidates: readonly Candidate[]
@@ -56,7 +83,10 @@ export function reasoningOf(decision: Trailed | null, hints: readonly HintView[]
   return { candidates, rules }
 }
 
-/** A single instant that is already planned is ignored by its rule; the candidate was the schedule's own. */
+/**
+ * The rule of a single instant ignores an instant that is already planned; the candidate was the schedule's
+ * own timing.
+ */
 function wisher(rule: TrailRule, effect: TrailStep['effect']): Winner | null {
   if (rule === 'baseline' || rule === 'interval-hint' || rule === 'oneshot-hint') return rule
   return rule === 'last-planned' && effect === 'ignored' ? 'baseline' : null

@@ -1,27 +1,20 @@
 import { z } from 'zod'
 import type { Decision, NextDecision } from '../../core/schedule/decision.ts'
-import type { GovernorState, Hints, Source, TrailStep } from '../../core/schedule/governor.ts'
+import {
+  type GovernorState,
+  type Hints,
+  sources,
+  type TrailStep,
+  trailEffects,
+  trailRules,
+  winners,
+} from '../../core/schedule/governor.ts'
 import { authorKinds } from '../../core/schedule/hint-author.ts'
 import type { RunSource } from '../../store/port.ts'
 import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 
-const sources = [
-  'baseline-cron',
-  'baseline-interval',
-  'baseline-once',
-  'ai-interval',
-  'ai-oneshot',
-  'clamped-min',
-  'clamped-max',
-  'clamped-window',
-  'clamped-calendar',
-  'paused',
-  'disabled',
-  'none',
-] as const
-
-export const source = outputOf<Source>()(z.enum(sources).describe('What decided the instant.'))
+export const source = z.enum(sources).describe('What decided the instant.')
 export const runSource = outputOf<RunSource>()(
   z
     .string()
@@ -56,7 +49,7 @@ export const hints = outputOf<Hints>()(
             z.strictObject({ kind: z.literal('oneshot').describe('A single run.'), ...oneshotHint.shape }),
           ]),
         )
-        .describe('Hints of lower ranks, which count again when those above have ended.')
+        .describe('Hints of lower ranks, which are in force again when the hints of higher ranks have ended.')
         .optional(),
     })
     .describe('The hints in force, at most one of each kind.'),
@@ -70,40 +63,24 @@ const memory = outputOf<GovernorState>()(
       pausedUntil: instantOutput('When the pause ends.').optional(),
       anchorAt: instantOutput('The instant that intervals and bounds are measured from.').optional(),
       lastPlannedAt: instantOutput('The newest instant that was planned.').optional(),
-      gridAnchorAt: instantOutput('The start of the grid for from start.').optional(),
+      gridAnchorAt: instantOutput('The instant at which the grid of `from: start` begins.').optional(),
       runsCount: count('Occurrences that have become runs.').optional(),
-      finished: text('The field by which it had finished.').optional(),
+      finished: text('The field that had ended the schedule, such as until.').optional(),
     })
-    .describe('The state it was decided from; with the same schedule version it gives the same answer again.'),
+    .describe(
+      'The stored state that was the input of the decision; the same version of the schedule decides the same from it.',
+    ),
 )
 
-/** The rules of the governor, in the order in which it applies them. */
-export const trailRule = z
-  .enum([
-    'enabled',
-    'pause',
-    'finished',
-    'max-runs',
-    'baseline',
-    'backoff',
-    'interval-hint',
-    'oneshot-hint',
-    'min',
-    'max',
-    'start-at',
-    'last-planned',
-    'window',
-    'calendar',
-    'end-at',
-  ])
-  .describe('The rule.')
+export const trailRule = z.enum(trailRules).describe('The rule.')
+export const trailEffect = z.enum(trailEffects)
 
 const step = outputOf<TrailStep>()(
   z.strictObject({
     rule: trailRule,
     from: instantOutput('The instant before the rule.').nullable(),
     at: instantOutput('The instant after the rule.').nullable(),
-    effect: z.enum(['won', 'lost', 'ignored', 'moved', 'stopped']).describe('The effect of the rule.'),
+    effect: trailEffect.describe('The effect of the rule.'),
     why: text('The reason, in words.'),
     by: authorKind.optional(),
   }),
@@ -122,7 +99,7 @@ const decisionShape = {
       z.strictObject({
         name: text('The name of the calendar.'),
         version: count('Its version.'),
-        isInverted: flag('Whether it had to be closed.'),
+        isInverted: flag('Whether the calendar had to be closed.'),
       }),
     )
     .describe('The calendars that had to be open.')
@@ -134,10 +111,10 @@ const decisionShape = {
   spread: z
     .strictObject({
       version: count('The version of the settings.'),
-      recurringFraction: z.number().describe('The fraction of its period.'),
-      recurringCapMs: count('The most, in ms.'),
-      oneShotMaxMs: count('The most for a one-shot, in ms.'),
-      oneShotMinuteModulo: count('One-shots move from minutes that this number divides.'),
+      recurringFraction: z.number().describe('The largest offset, as a fraction of the period.'),
+      recurringCapMs: count('The largest offset, in ms.'),
+      oneShotMaxMs: count('The largest offset of a one-shot, in ms.'),
+      oneShotMinuteModulo: count('Only one-shots at a minute that is a multiple of this number are moved.'),
     })
     .describe('The settings by which its due instant was moved.')
     .optional(),
@@ -156,13 +133,15 @@ export const nextDecision = noted(
       .strictObject({
         ...decisionShape,
         source,
-        winner: z.enum(['baseline', 'interval-hint', 'oneshot-hint']).nullable().describe('The candidate that won.'),
+        winner: z.enum(winners).nullable().describe('The candidate that won.'),
         waitsForEnd: flag('Whether it is measured from the end of the occurrence before.'),
-        passingAt: instantOutput('While the schedule is paused: the first instant that passes.').optional(),
-        closedFrom: instantOutput('The first instant that closed calendars or a quota pass over.').optional(),
+        passingAt: instantOutput(
+          'While the schedule is paused: the first instant that passes without a run.',
+        ).optional(),
+        closedFrom: instantOutput('The first instant that closed calendars or a quota skip.').optional(),
         closedFor: text('The outcome of these instants. Default: calendar.').optional(),
       })
-      .describe('Why the next instant is the one it is.'),
+      .describe('Why the schedule runs next at this instant.'),
   ),
   { id: 'NextDecision' },
 )

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { type Capabilities, canExecute, lanesOf, type TargetNeed } from '../../core/queue/plan-leases.ts'
 import { needOf, type Target } from '../../core/target.ts'
 import { listWorkers } from '../../store/reads/list-workers.ts'
@@ -6,7 +7,10 @@ import type { WorkerView } from '../../store/views.ts'
 import type { TargetKind } from '../../targets/kind.ts'
 import { quoted } from '../input/refuse-input.ts'
 import type { OperationContext } from '../operation-context.ts'
-import { areSideBySide, isDead, isLiveAt } from '../worker/noun.ts'
+import { type AnswerOf, count, text } from '../schema/output-schema.ts'
+import { noted } from '../schema/schema-note.ts'
+import { shellWord } from '../shell-words.ts'
+import { areSideBySide, isDead, isLiveAt } from '../worker/worker-alive.ts'
 import { byHand, type Unblock } from './unblock.ts'
 import { plural } from './words.ts'
 
@@ -37,13 +41,18 @@ export function deathOf(workerId: string | null | undefined, { workers, live }: 
   return { isSeen: live.some((other) => areSideBySide(other, worker)) }
 }
 
-export interface Takers {
-  readonly live: number
-  readonly able: number
-  /** What a worker must be able to execute. */
-  readonly needs: string
-  readonly sentence: string
-}
+export const takers = noted(
+  z
+    .strictObject({
+      live: count('How many workers are alive.'),
+      able: count('How many of them can execute it.'),
+      needs: text('What a worker must have to execute it.'),
+      sentence: text('The same in words.'),
+    })
+    .describe('The workers that could execute it.'),
+  { id: 'Takers' },
+)
+export type Takers = AnswerOf<typeof takers>
 
 /** A target with the queue it is in. */
 export interface Work {
@@ -79,6 +88,8 @@ function sentenceOf({ live, able, needs, elsewhere }: Served): string {
     return `${able} of ${plural(live.length, 'live worker', 'live workers')} ${able === 1 ? 'has' : 'have'} ${needs}.`
   }
   if (live.length === 0) return 'No worker is alive.'
+  const halted = haltOf({ live })
+  if (halted !== null) return `No live worker starts anything: each is stopped by ${halted}.`
   const none = `${plural(live.length, 'worker is', 'workers are')} alive, but none has ${needs}`
   return elsewhere.length > 0 ? `${none}: ${othersOnly(elsewhere)}.` : `${none}: ${offers(live)}.`
 }
@@ -88,7 +99,7 @@ function othersOnly(elsewhere: readonly WorkerView[]): string {
   const queues = [...new Set(elsewhere.flatMap(({ can }) => can.queues ?? []))].sort()
   const shown = queues.slice(0, offersMax).join(', ')
   const rest = queues.length > offersMax ? ` and ${queues.length - offersMax} more` : ''
-  const who = elsewhere.length === 1 ? 'the worker that has it works' : 'the workers that have it work'
+  const who = elsewhere.length === 1 ? 'the live worker that has it works' : 'the live workers that have it work'
   return `${who} only for ${queues.length === 1 ? 'queue' : 'queues'} ${shown}${rest}`
 }
 
@@ -100,19 +111,31 @@ export function wayToServe({ target, queue }: Work, serving: Serving): Unblock {
   return 'need' in answer ? wayToMeet(answer.need, queue, serving) : byHand('Give it an executable target.')
 }
 
-/** Why no live worker starts anything; null where one does, or none is alive. */
+/** The live workers that start nothing, each for its reason. Hosts and sessions take runs through doors and are never among them. */
+export function haltedAmong(live: readonly WorkerView[]): readonly (WorkerView & { readonly halted: string })[] {
+  return live.filter((worker) => worker.halted !== null) as (WorkerView & { readonly halted: string })[]
+}
+
+/** Why no live worker starts anything; null where one does, or none is alive. Hosts and sessions fire and execute nothing. */
 export function haltOf({ live }: Pick<Fleet, 'live'>): string | null {
-  return live.length > 0 && live.every(({ halted }) => halted !== null) ? (live[0]?.halted ?? null) : null
+  const workers = live.filter(({ isHost }) => !isHost)
+  const halted = haltedAmong(workers)
+  return halted.length === workers.length ? (halted[0]?.halted ?? null) : null
 }
 
 /** The action that ends a halt: of the file `.belfry/STOP`, or of the process itself. */
 export function wayToUnhalt(halted: string): Unblock {
-  return halted.startsWith('BELFRY_DISABLED')
-    ? byHand('Start a worker without BELFRY_DISABLED.')
-    : byHand('Remove the file that stops the workers.')
+  return byHand(haltLift(halted))
 }
 
-/** The action that meets a need. */
+/** The same in one sentence. A reason of a file begins with its path. */
+export function haltLift(halted: string): string {
+  if (halted.startsWith('BELFRY_DISABLED')) return 'Start a worker without BELFRY_DISABLED.'
+  const [path] = halted.split(/: | \(E[A-Z]+\)$/, 1)
+  return `Remove the file that stops the workers: \`rm ${shellWord(path ?? halted)}\`.`
+}
+
+/** The action that provides the missing executor. */
 export function wayToMeet(need: TargetNeed | null, queue: string, { live, kinds }: Serving): Unblock {
   if (need === null) return byHand('Give it a target, or lease it as an outside host: `belfry sched lease`.')
   const halted = haltOf({ live })
@@ -126,7 +149,7 @@ export function wayToMeet(need: TargetNeed | null, queue: string, { live, kinds 
       : byHand(`Start a worker for queue ${queue}: one without a list of queues.`, ...command)
   }
   if (need.name !== undefined) {
-    // What a worker has by that name is known once one is alive.
+    // Whether a worker has an executor of that name is known only once a worker is alive.
     if (live.length === 0 && kind?.executor !== undefined) return byHand('Start a worker.', 'up')
     return byHand(kind?.serving?.(need.name) ?? `Start a worker that has ${needWords(need)}.`)
   }
@@ -162,10 +185,9 @@ const offersMax = 8
 
 /** What the live workers can execute, to show which one is missing. */
 function offers(live: readonly WorkerView[]): string {
-  const halted = live.find((worker) => worker.halted !== null)
   const found = [...new Set(live.flatMap(({ can }) => offersOf(can)))]
   const shown = found.slice(0, offersMax).join(', ')
-  if (found.length === 0) return halted === undefined ? 'they can execute nothing' : `stopped by ${halted.halted}`
+  if (found.length === 0) return 'they can execute nothing'
   return `they have ${shown}${found.length > offersMax ? ` and ${found.length - offersMax} more` : ''}`
 }
 

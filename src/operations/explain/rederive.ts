@@ -1,7 +1,8 @@
+import { z } from 'zod'
 import { CronError } from '../../core/cron/cron-error.ts'
 import type { NamedCalendar } from '../../core/opening/closings.ts'
 import type { Decision } from '../../core/schedule/decision.ts'
-import { spreadDueAt, writtenAt } from '../../core/schedule/due.ts'
+import { spreadDueAt, spreadId, writtenAt } from '../../core/schedule/due.ts'
 import type { Source, TrailStep, Winner } from '../../core/schedule/governor.ts'
 import { answerTo, type Unmeasured } from '../../core/schedule/governor-question.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
@@ -11,14 +12,32 @@ import { calendarsBehind } from '../../store/calendars/named-calendars.ts'
 import type { RunSource } from '../../store/port.ts'
 import { isoText } from '../input/instant.ts'
 import type { OperationContext } from '../operation-context.ts'
+import { type AnswerOf, text } from '../schema/output-schema.ts'
+import { noted } from '../schema/schema-note.ts'
 
-/** Whether the governor gives the same decision again for the stored input. */
-export interface Rederived {
-  /** `not-asked`: the governor did not decide it. `pruned`: its input is not kept any more. `unworkable`: this machine cannot compute it, for example without the time zone. */
-  readonly answer: 'same' | 'differs' | 'pruned' | 'not-asked' | 'unworkable'
-  readonly sentence: string
-  readonly differs: readonly { readonly field: string; readonly stored: string; readonly again: string }[]
-}
+export const rederived = noted(
+  z
+    .strictObject({
+      answer: z
+        .enum(['same', 'differs', 'pruned', 'not-asked', 'unworkable'])
+        .describe('Whether the result is the same, or why it cannot be checked.'),
+      sentence: text('The same in words.'),
+      differs: z
+        .array(
+          z.strictObject({
+            field: text('The field that differs.'),
+            stored: text('The stored value.'),
+            again: text('The value computed now.'),
+          }),
+        )
+        .describe('The fields that differ.'),
+    })
+    .describe('Whether the governor gives the same answer again for the stored input.'),
+  { id: 'Rederived' },
+)
+
+/** `not-asked`: the governor did not decide it. `pruned`: its input is not kept any more. `unworkable`: this machine cannot compute it, for example without the time zone. */
+export type Rederived = AnswerOf<typeof rederived>
 
 /** A stored decision and its result. An absent field was not stored. */
 export interface StoredDecision extends Decision {
@@ -35,11 +54,11 @@ export interface RederiveInput {
   /** The spec of the schedule version that it was decided by; null when it is not kept. */
   readonly spec: ScheduleSpec | null
   readonly enabled: boolean
-  /** Whether the memory it was decided from is kept with it; the ledger keeps only reasons. */
+  /** Whether the memory behind the decision is stored with it; the ledger stores only reasons. */
   readonly keepsMemory: boolean
-  /** The schedule's id, from which its spread is derived. */
+  /** The schedule: its spread is derived from its id, or from that of the task that it is. */
   readonly schedule: { readonly id: string; readonly createdAt: number }
-  /** The calendars behind it, with the hours that they had; null when these are not kept. */
+  /** The calendars behind the decision, with their hours at that time; null when those hours are no longer stored. */
   readonly calendars: readonly NamedCalendar[] | null
 }
 
@@ -116,7 +135,13 @@ function dueAgain(decision: StoredDecision, spec: ScheduleSpec, { schedule, cale
   const { timing } = spec
   const spread = spec.spread === 'settings' ? (decision.spread ?? settledSpread()) : spec.spread
   const written = writtenAt({ spec, createdAt, anchorAt })
-  return spreadDueAt(at, { id, timing, spread, createdAt: written, calendars: calendars ?? undefined })
+  return spreadDueAt(at, {
+    id: spreadId({ id, spec }),
+    timing,
+    spread,
+    createdAt: written,
+    calendars: calendars ?? undefined,
+  })
 }
 
 function differing<Value>(

@@ -11,7 +11,7 @@ const reasonWidth = 200
 
 const colours = { well: 'green', work: 'cyan', waits: 'yellow', wrong: 'red' } as const
 
-/** No code that runs and schedules share has two tones. */
+/** A code that runs and schedules share has the same tone for both. */
 function codeColour(code: RunCode | ScheduleCode, paint: Paint): (text: string) => string {
   const { tone } = ({ ...runReasons, ...scheduleReasons } as Readonly<Record<string, Reason<never>>>)[code] ?? {}
   return paint[colours[tone ?? 'waits']]

@@ -1,15 +1,22 @@
+import { z } from 'zod'
 import type { Hold } from '../../core/hold.ts'
 import { type HoldReason, holdLift } from '../../core/hold-reason.ts'
 import { isoText } from '../input/instant.ts'
+import { type AnswerOf, advice, instantOutput } from '../schema/output-schema.ts'
+import { noted } from '../schema/schema-note.ts'
 import { belfryCommand } from '../shell-words.ts'
 
-/** A way to unblock something: what, the command for it, and when it happens by itself. */
-export interface Unblock {
-  readonly what: string
-  /** The command that does it, where there is one. */
-  readonly command: string | null
-  readonly at: number | null
-}
+export const unblock = noted(
+  z
+    .strictObject({
+      what: advice('What it is.'),
+      command: advice('The command that does it, where there is one.').nullable(),
+      at: instantOutput('When it happens by itself, where that is known.').nullable(),
+    })
+    .describe('Something that would unblock it.'),
+  { id: 'Unblock' },
+)
+export type Unblock = AnswerOf<typeof unblock>
 
 /** An action for a person. */
 export function byHand(what: string, ...words: readonly string[]): Unblock {

@@ -6,7 +6,10 @@ export function plural(count: number, one: string, many: string): string {
 
 const secondMs = 1_000
 
-/** A duration for a sentence, without ms from one second on; the exact number is in a field beside it. */
+/**
+ * A duration for a sentence, without ms if it is a second or longer; the exact number is in a field
+ * beside the sentence.
+ */
 export function about(ms: number): string {
   // An instant may be further away than the longest duration that can be written.
   if (ms > durationMsMax) return `more than ${formatDuration(durationMsMax)}`

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { AddedToAttempt, AddedToConfig, AddedToQueue, AddedToRun, AddedToSchedule } from '../../core/added.ts'
 import type { Target } from '../../core/target.ts'
+import type { Timing } from '../../core/timing/timing.ts'
 import type { TargetKind } from '../../targets/kind.ts'
 import type { Problem } from '../input/refuse-input.ts'
 import { noted, noteOf } from '../schema/schema-note.ts'
@@ -24,28 +25,46 @@ export interface AddedField {
   readonly output?: z.ZodType
   /** The stored value, where it differs from the parsed input. */
   readonly read?: (given: unknown, around: AddedFieldContext) => unknown
-  /** What is wrong with its stored value beside the rest of a schedule or run. A change of the rest asks again. */
-  readonly unfit?: (stored: never, beside: BesideField) => Omit<Problem, 'field'> | null
-  /** Of a schedule alone: whether it is stored among the options that are copied to runs, so that workers know it. */
+  /**
+   * What is wrong with its stored value, given the rest of a schedule or run. It is checked again when the rest
+   * changes.
+   */
+  readonly unfit?: (stored: never, beside: BesideField) => UnfitProblem | null
+  /**
+   * For a schedule only: whether the field is stored among the options that are copied to runs, so that workers know
+   * it.
+   */
   readonly isCopied?: true
-  /** How people read its value. */
+  /**
+   * For a schedule only: an agent may not set the field (`always`), or may set it on a schedule that it creates but not change it
+   * afterwards (`changes`). The field decides how far agents may go, so an agent that writes it would bound itself.
+   */
+  readonly ofPersons?: 'always' | 'changes'
+  /** The value in words. */
   readonly inWords?: (stored: never, kinds: readonly TargetKind[]) => string
-  /** Of an attempt alone: a word for the list of runs. */
+  /** For an attempt only: a word for the list of runs. */
   readonly inList?: (stored: never) => string | undefined
-  /** What stands before these words in the sentence about a schedule. Default: its name. */
+  /** The text before these words in the sentence about a schedule. Default: the name of the field. */
   readonly clause?: string
 }
 
-/** What a field of a part stands beside. */
+/** A problem of a field of a part; `at` is the place inside the field: `[0].then`. */
+export interface UnfitProblem extends Omit<Problem, 'field'> {
+  readonly at?: string
+}
+
+/** The stored fields that surround a field of a part. */
 export interface BesideField {
   readonly target: Target | null | undefined
+  /** For a schedule only. */
+  readonly timing?: Timing | undefined
 }
 
 interface Added {
   readonly schedule: AddedToSchedule
   readonly queue: AddedToQueue
   readonly run: AddedToRun
-  /** What is known of an attempt; it is only answered. */
+  /** A field of an attempt; it appears in answers only. */
   readonly attempt: AddedToAttempt
   readonly config: AddedToConfig
 }
@@ -58,7 +77,7 @@ export function allAdded(each: readonly (AddedFields | undefined)[]): AddedField
   return { schedule: of('schedule'), queue: of('queue'), run: of('run'), attempt: of('attempt'), config: of('config') }
 }
 
-/** Where fields can be added: in a whole input, a change, or an answer. */
+/** The places where fields can be added: a whole input, a change, or an answer. */
 export interface ExtensionPoint {
   readonly to: keyof Added
   readonly as: 'input' | 'change' | 'output'
@@ -109,7 +128,7 @@ export function withAdded<Schema extends z.ZodType>(schema: Schema, fields: Adde
 
 type Inner = Readonly<Record<string, z.ZodType>>
 
-/** Rebuilds only the schemas around an extensible object: the rest stay the same objects. */
+/** Rebuilds only the schemas around an extensible object; all other schemas stay the same objects. */
 function extendedBy(schema: z.ZodType, fields: AddedFields): z.ZodType {
   const def = schema.def as unknown as Readonly<Record<string, unknown>>
   const changes: Record<string, unknown> = {}
@@ -176,6 +195,17 @@ export function addedInList(fields: Readonly<Record<string, AddedField>> = {}, s
   })
 }
 
+/** The names of the added fields of a schedule that only persons write, on a new schedule or on an existing one. */
+export function namesOfPersons(
+  fields: Readonly<Record<string, AddedField>> = {},
+  { isNew }: { readonly isNew: boolean },
+): string[] {
+  return Object.keys(fields).filter((name) => {
+    const { ofPersons } = fields[name] as AddedField
+    return ofPersons === 'always' || (ofPersons === 'changes' && !isNew)
+  })
+}
+
 /** The names of the added fields that are targets. */
 export function namesOfTargets(fields: Readonly<Record<string, AddedField>> = {}): string[] {
   return Object.keys(fields).filter((name) => noteOf((fields[name] as AddedField).input).isTarget === true)
@@ -186,7 +216,7 @@ export function addedTargets(fields: Readonly<Record<string, AddedField>> = {}, 
   return namesOfTargets(fields).map((name) => (stored as Readonly<Record<string, unknown>>)[name])
 }
 
-/** What is wrong with stored fields beside the rest. */
+/** What is wrong with added fields, given the other stored fields. */
 export function unfitProblems(
   fields: Readonly<Record<string, AddedField>> = {},
   stored: object,
@@ -195,7 +225,9 @@ export function unfitProblems(
   return Object.entries(fields).flatMap(([field, { unfit }]) => {
     const value = (stored as Readonly<Record<string, unknown>>)[field]
     const problem = unfit === undefined || value == null ? null : unfit(value as never, beside)
-    return problem === null ? [] : [{ field, ...problem }]
+    if (problem === null) return []
+    const { at = '', ...rest } = problem
+    return [{ field: `${field}${at}`, ...rest }]
   })
 }
 

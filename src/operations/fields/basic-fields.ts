@@ -49,7 +49,7 @@ export const zone = noted(z.string().refine(isKnownZone), {
 export const key = noted(z.string().min(1).max(keyLengthMax).refine(isKeepable), {
   expected: `a text of 1 to ${keyLengthMax} characters without NUL and half surrogates`,
 })
-export const reason = z.string().min(1).max(reasonLengthMax).describe('Why, for the record.')
+export const reason = z.string().min(1).max(reasonLengthMax).describe('The reason, for the audit log.')
 export const priority = z
   .int()
   .min(-priorityMax)
@@ -58,9 +58,14 @@ export const priority = z
 /** The default page size. */
 export const limitDefault = 100
 export const limit = z.int().min(1).max(pageMax).describe(limitWords(limitDefault))
+/** A page of a list that is in the order of names. */
+export const pageByName = {
+  after: z.string().describe('The last name of the previous page.').optional(),
+  limit: limit.optional(),
+}
 /** Any JSON value; whether it is valid JSON is checked once, with its path. */
 export const payload = z.unknown().describe('What the target receives: any JSON of at most 256 KB.')
-/** A door with shorter pages uses the same words. */
+/** A function, so that a door with shorter pages can use the same words. */
 export function limitWords(count: number): string {
   return `How many at most. Default: ${count}.`
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { noted } from '../schema/schema-note.ts'
 
 const usesMax = 10
-/** Together they name a lane, which is a key in both databases. */
+/** The names together form the name of a lane, which is a key in both databases. */
 const textLengthMax = 500
 
 const nameLengthMax = 100

@@ -30,7 +30,7 @@ export function kindOf(schema: z.ZodType): FieldKind {
   const { type, in: first, out, innerType } = schema.def as unknown as Def
   switch (type) {
     case 'pipe':
-      // The schema behind a preprocess step decides.
+      // The schema after a preprocess step decides.
       return kindOf((first?.def.type === 'transform' ? out : first) as z.ZodType)
     case 'string':
       return textKindOf(noteOf(schema))
@@ -41,7 +41,8 @@ export function kindOf(schema: z.ZodType): FieldKind {
     case 'boolean':
       return 'boolean'
     case 'array':
-      return 'list'
+      // Objects contain commas, so a list of them is written whole.
+      return unwrapped((schema as z.ZodArray<z.ZodType>).element).inner.def.type === 'object' ? 'json' : 'list'
     case 'readonly':
       return kindOf(innerType as z.ZodType)
     default:

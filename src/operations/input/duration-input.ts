@@ -25,7 +25,7 @@ export const wholeMs = noted(z.int(), { expected: 'a whole number of ms' })
 type DurationShape<Name extends string> = Record<Name, z.ZodOptional<typeof durationText>> &
   Record<`${Name}Ms`, z.ZodOptional<typeof wholeMs>>
 
-/** The two fields that say one duration: `timeout: '30s'` or `timeoutMs: 30_000`. */
+/** The two fields for one duration: `timeout: '30s'` or `timeoutMs: 30_000`. */
 export function durationFields<Name extends string>(name: Name, says: string): DurationShape<Name> {
   return {
     [name]: durationText.describe(says).optional(),

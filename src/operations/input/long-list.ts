@@ -8,12 +8,13 @@ export type Parsed =
   | { readonly data: Readonly<Record<string, unknown>> }
   | { readonly issues: readonly z.core.$ZodIssue[]; readonly unread: readonly Problem[] }
 
-/** A longer list is read item by item. */
+/** A list with more items than this is read item by item. */
 const itemsReadAtOnceMax = 1_000
 
 /**
  * Parses an input by its schema. zod alone would report every one of 100,000 bad items, which takes seconds, and would read all
- * of a list before it finds it too long. So a long list is read until a refusal is full, and the rest is counted.
+ * of a list before it finds it too long. So a long list is read only until the refusal lists as many problems as it may, and
+ * the rest is counted.
  */
 export function parsed(schema: z.ZodObject, input: unknown): Parsed {
   const long = isRecord(input) ? longLists(schema, input) : []
@@ -54,10 +55,10 @@ function itemsOf({ name, list, element, maxLength = Number.POSITIVE_INFINITY }: 
   return { data, issues, unread: [] }
 }
 
-/** Says how many items were not read because the items before them already fill a refusal. */
+/** Says how many items were not read because the items before them already have as many problems as a refusal lists. */
 export function unreadBehind(field: string, index: number, length: number): Problem[] {
   const count = length - index - 1
-  const problem = `has ${count} more after ${field}[${index}] that were not read`
+  const problem = `has ${count} more items after ${field}[${index}], which were not read`
   return count === 0 ? [] : [{ field, problem, expected: 'the items before them to be corrected first' }]
 }
 

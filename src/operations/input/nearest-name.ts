@@ -1,4 +1,4 @@
-/** How many letters may differ before a name is another name and not a misspelling. */
+/** How many letters may differ before a name counts as another name and not as a misspelling. */
 const wrongLettersMax = 3
 const partLengthMin = 4
 

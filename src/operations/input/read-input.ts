@@ -43,7 +43,7 @@ function unreadTwins(schema: z.ZodObject, given: unknown, issues: readonly z.cor
   return [...new Map(found.map((problem) => [problem.field, problem])).values()]
 }
 
-/** Reads an input that needs no further checks, and refuses it when anything is wrong. */
+/** Reads an input that needs no further checks, and refuses the input when anything is wrong. */
 export function readWhole<Schema extends z.ZodObject>(
   schema: Schema,
   input: unknown,
@@ -72,7 +72,7 @@ function soundPart<Schema extends z.ZodObject>(
   return Object.fromEntries(sound) as Partial<z.output<Schema>>
 }
 
-/** The valid part of an object inside: rules about its other fields still apply. */
+/** The valid part of a nested object: rules about its other fields still apply. */
 function soundInside(
   field: z.ZodType,
   given: Readonly<Record<string, unknown>>,
@@ -97,7 +97,7 @@ function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, telling: Problem
   const field = fieldOf(issue.path)
   const at = schemaAt(schema, issue.path)
   const { shape } = (at ?? {}) as Partial<z.ZodObject>
-  // Of a choice between forms its own note says what is expected.
+  // For a choice between several forms, the note of the choice says what is expected.
   if (issue.code === 'unrecognized_keys' && shape !== undefined) {
     const known = Object.keys(shape)
     return issue.keys.map((key) => unknownField(fieldOf([...issue.path, key]), key, known, telling))
@@ -121,7 +121,8 @@ function isSaid({ code, input }: z.core.$ZodIssue): string {
 function unknownField(field: string, key: string, known: readonly string[], { noun, search }: ProblemContext): Problem {
   const problem = `is not a field of ${noun}`
   if (known.length === 0) return { field, problem, expected: 'nothing' }
-  // Only the first unknown fields are shown with the list of known ones; repeated a hundred times it would hide them.
+  // Only the first unknown fields are shown with the list of known ones; repeated a hundred times, the list would
+  // hide the fields.
   if (search.isOver) return { field, problem, expected: `a field of ${noun}` }
   const meant = otherWord(key, known) ?? search.nearest(key, known)
   return {
@@ -184,7 +185,10 @@ function choice({ values, input }: z.core.$ZodIssueInvalidValue, search: NameSea
   return `${meant === undefined ? '' : `${meant}, if that was meant; `}one of ${known.join(', ')}`
 }
 
-/** All bounds of a number or a text, whichever is broken: half of them would cost the caller a second try. */
+/**
+ * All bounds of a number or a text, whichever one is broken: with only some of them the caller might need
+ * another try.
+ */
 function boundsOf(schema: z.ZodType | undefined): string | undefined {
   const { minLength, maxLength, minValue, maxValue, format } = (schema ?? {}) as Partial<z.ZodString & z.ZodNumber>
   if (schema?.def.type === 'string' && minLength != null && maxLength != null) {
@@ -198,7 +202,7 @@ function boundsOf(schema: z.ZodType | undefined): string | undefined {
   return min === undefined ? `${noun}, ${max} at most` : `${noun} from ${min} to ${max}`
 }
 
-/** zod gives every integer the safe-integer bounds, which are no rule of ours. */
+/** zod gives every integer the safe-integer bounds, which are not a rule of ours. */
 function isBound(value: number | null | undefined): boolean {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER
 }

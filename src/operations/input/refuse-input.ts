@@ -9,7 +9,7 @@ export function refuse(subject: string, problems: readonly Problem[]): void {
   if (problems.length > 0) throw refusal(subject, problems)
 }
 
-/** Bounds the refusal: a megabyte of bad input must not be echoed back. */
+/** The size limit of a refusal: a megabyte of bad input must not be echoed back. */
 const fieldLengthMax = 200
 const clauseLengthMax = 1_000
 /** How many problems a refusal lists; the rest are counted. */
@@ -26,10 +26,15 @@ function told(problems: readonly Problem[]): Problem[] {
   return [...first, { field: '…', problem: `and ${more} more`, expected: 'these to be corrected first' }]
 }
 
-/** A field that could not be read is not also reported as missing. */
+/** A field that could not be read is not also reported as missing, and a missing one is reported once. */
 function distinct(problems: readonly Problem[]): readonly Problem[] {
   const wrong = new Set(problems.filter(({ problem }) => problem !== 'is missing').map(({ field }) => twinless(field)))
-  return problems.filter(({ field, problem }) => problem !== 'is missing' || !wrong.has(twinless(field)))
+  const firstMissing = new Map<string, Problem>()
+  for (const one of problems)
+    if (one.problem === 'is missing' && !firstMissing.has(one.field)) firstMissing.set(one.field, one)
+  return problems.filter((one) => {
+    return one.problem !== 'is missing' || (firstMissing.get(one.field) === one && !wrong.has(twinless(one.field)))
+  })
 }
 
 function twinless(field: string): string {
@@ -42,7 +47,7 @@ export function refusal(subject: string, found: readonly Problem[], cause?: unkn
   return new BelfryError('invalid', `${subject} is refused: ${said}.`, { details: { subject, problems }, cause })
 }
 
-/** The problems that the store found: it checks last, for sizes and for changes since our read. */
+/** The problems that the store found: the store checks last, for sizes and for changes since our read. */
 export function storeProblems(error: unknown): Problem[] | null {
   if (!(error instanceof BelfryError) || error.code !== 'invalid') return null
   const { problems } = error.details ?? {}

@@ -13,7 +13,8 @@ const mark = 'unread:'
 
 /**
  * Refuses a request that a door could not read completely, together with the problems that the verb finds in the rest. The
- * door adds a field that no verb has, so the verb, here or at a server, checks the whole input and does nothing.
+ * door adds a field that no verb knows. So the verb, here or at a server, checks the whole input, refuses it and does
+ * nothing.
  */
 export async function refusalOf({ input, problems }: ReadRequest, telling: VerbCall): Promise<BelfryError> {
   const thrown = await telling.call({ ...input, [mark]: true }).then(
@@ -22,7 +23,8 @@ export async function refusalOf({ input, problems }: ReadRequest, telling: VerbC
   )
   if (thrown instanceof BelfryError && thrown.code === 'not-allowed') return thrown
   const found = thrown instanceof BelfryError && thrown.code === 'invalid' ? thrown.details?.problems : undefined
-  // Another error came first: the verb has checked nothing, so only the door's problems are known.
+  // Another error came first and the verb has checked nothing, so only the door's problems are
+  // known.
   if (!Array.isArray(found)) return refusal(telling.subject, problems)
   const rest = (found as Problem[]).filter(({ field }) => field !== mark && !telling.about.includes(field))
   const { subject } = (thrown as BelfryError).details ?? {}
@@ -32,7 +34,7 @@ export async function refusalOf({ input, problems }: ReadRequest, telling: VerbC
 interface VerbCall {
   /** Calls the verb. */
   readonly call: (input: Record<string, unknown>) => Promise<unknown>
-  /** The fields of the door's problems: what the verb says of them only follows from those problems. */
+  /** The fields of the door's problems: the verb's problems with these fields only follow from the door's problems. */
   readonly about: readonly string[]
   readonly subject: string
 }

@@ -12,7 +12,10 @@ export type Holding =
   | { readonly parts: LeaseParts; readonly held: HeldRun }
   | { readonly parts: LeaseParts; readonly error: BelfryError }
 
-/** Checks whether the caller holds the leases it names. The claim of a run's n-th lease never changes, so checking before the step is as good as within it: the step itself checks the fence. */
+/**
+ * Checks whether the caller holds the leases it names. The claim of a run's n-th lease never changes, so the claim can be checked before
+ * the step; the step itself checks the fence.
+ */
 export async function holdingsOf(
   context: OperationContext,
   ids: readonly string[],
@@ -111,7 +114,7 @@ function nowSaid({ status, fence }: RunView): string {
 /** Does not reveal whether the run, the number or the claim is wrong. */
 function strange({ runId, fence }: LeaseParts): BelfryError {
   return new BelfryError('not-found', `There is no such lease of run ${runId}.`, {
-    hint: 'Pass the whole id as it was returned by the lease.',
+    hint: 'Pass the whole id as the lease returned it.',
     details: { runId, fence },
   })
 }

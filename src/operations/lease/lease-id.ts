@@ -31,5 +31,5 @@ export function leasePartsOf(text: string): LeaseParts | null {
 
 export const leaseId = noted(
   z.string().refine((text) => leasePartsOf(text) !== null),
-  { expected: 'the id of a lease as it was returned, such as r-15.1.4f2a…' },
+  { expected: 'the id of a lease as the lease returned it, such as r-15.1.4f2a…' },
 ).describe('The id of the lease.')

@@ -30,7 +30,7 @@ interface Host {
 interface Line extends Wanted {
   readonly key: string
   readonly hosts: Set<Host>
-  /** The earliest next try, by the monotonic clock, when a try got nothing although a poll found work. */
+  /** The earliest next try, by the monotonic clock, set when a try got nothing although a poll found work. */
   restsUntil: number
 }
 
@@ -40,7 +40,10 @@ const gapMsMin = 25
 /** A full queue has work that cannot start; each try is a write, which wakes hosts in other processes. */
 const fruitlessRestMs = 1_000
 
-/** Hosts that wait for work. One poll, a read, finds the queues with work for all of them; only then the first host of a line tries to lease, then the next, while they get runs. No database connection is held while they wait. */
+/**
+ * Hosts that wait for work. One poll, a read, finds the queues with work for all of them; only then the first host of a line tries to
+ * lease, then the next, as long as they get runs. No database connection is held while they wait.
+ */
 export class LeaseWaits {
   readonly #store: Store
   readonly #clock: Clock
@@ -137,7 +140,8 @@ export class LeaseWaits {
     const isExpired = leaseExpiresAt !== null && leaseExpiresAt <= now
     let nextMs = pollMs
     const groups = this.#linesByCan()
-    // Sessions can each do something else, and most wake-ups are for none of them: one read tells so.
+    // Each session may do another kind of work, and most wake-ups concern none of them: one read
+    // finds out.
     if (groups.length > 1 && !isExpired) {
       const ahead = await this.#store.look(workAhead, together(groups))
       if (ahead.nextAt !== null) nextMs = Math.min(nextMs, ahead.nextAt - ahead.now)

@@ -8,7 +8,7 @@ import { quoted } from '../input/refuse-input.ts'
 import { throwAbsentQueue } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { plainText } from '../schedule/plain-text.ts'
-import { text } from '../schema/output-schema.ts'
+import { freedName } from '../schema/output-schema.ts'
 import { deleted } from '../show.ts'
 
 export const remove = operation({
@@ -24,10 +24,7 @@ export const remove = operation({
   rehearses: true,
   input: z.strictObject({ name: queueName }),
   takes: ['name'],
-  output: z.strictObject({
-    name: text('The freed name.'),
-    deleted: z.literal(true).describe('Always true.'),
-  }),
+  output: freedName,
   errors: ['invalid', 'not-found', 'conflict'],
   doors: everyDoor,
   show: ({ name }, sheet) => deleted(`queue ${plainText(name)}`, sheet),

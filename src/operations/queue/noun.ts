@@ -7,7 +7,7 @@ import type { QueueChange } from '../../store/port.ts'
 import { setQueue } from '../../store/queues/set-queue.ts'
 import { findQueue, listQueues } from '../../store/reads/find-queue.ts'
 import type { QueueView } from '../../store/views.ts'
-import { limit, limitDefault, queueName, reason } from '../fields/basic-fields.ts'
+import { limitDefault, pageByName, queueName, reason } from '../fields/basic-fields.ts'
 import { onlyGiven } from '../fields/only-given.ts'
 import { quoted, refuse } from '../input/refuse-input.ts'
 import { behindLast } from '../next-page.ts'
@@ -112,10 +112,7 @@ const list = operation({
   request: 'a list of queues',
   effect: 'read',
   scope: 'read',
-  input: z.strictObject({
-    after: z.string().describe('The last name of the previous page.').optional(),
-    limit: limit.optional(),
-  }),
+  input: z.strictObject(pageByName),
   takes: [],
   output: z.array(queueSchema),
   errors: ['invalid'],
@@ -176,7 +173,7 @@ async function present(context: OperationContext, name: string): Promise<QueueVi
   return (await context.store.look(findQueue, name)) ?? throwAbsentQueue(context, name)
 }
 
-/** The schedules of the queue follow its calendars; of very many a worker asks the rest. */
+/** The schedules of the queue follow its calendars. If there are very many, a worker plans the rest later. */
 const askedMax = 1_000
 
 async function change(

@@ -4,28 +4,30 @@ import type { Policy } from '../../core/queue/policy.ts'
 import { queueVersions } from '../../store/reads/find-queue.ts'
 import type { VersionView } from '../../store/views.ts'
 import { queueName } from '../fields/basic-fields.ts'
-import { type FieldChange, fieldChange, fieldChanges } from '../fields/field-changes.ts'
+import { fieldChange, fieldChanges } from '../fields/field-changes.ts'
 import { quoted } from '../input/refuse-input.ts'
 import { throwAbsentQueue } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
-import { count, instantOutput, outputOf, text } from '../schema/output-schema.ts'
+import { type AnswerOf, count, instantOutput, text } from '../schema/output-schema.ts'
 import { policySchema } from './queue-schema.ts'
 import { policyDiffShown, policyVersionsShown } from './show.ts'
 
-export interface PolicyVersion {
-  readonly version: number
-  readonly policy: Policy | null
-  readonly at: number
-  readonly actor: string
-  readonly door: string | null
-}
+const policyVersion = z.strictObject({
+  version: count('The number of the version.'),
+  policy: policySchema.nullable().describe('The policy; null: the stored policy cannot be read.'),
+  at: instantOutput('When it was written.'),
+  actor: text('The actor that wrote it.'),
+  door: text('The door it was written through; null: not recorded.').nullable(),
+})
+export type PolicyVersion = AnswerOf<typeof policyVersion>
 
-export interface PolicyDiff {
-  readonly from: number
-  readonly to: number
-  readonly changes: readonly FieldChange[]
-}
+const policyDiff = z.strictObject({
+  from: count('The earlier version; 0: there was none.'),
+  to: count('The later version.'),
+  changes: z.array(fieldChange).describe('The fields that differ.'),
+})
+export type PolicyDiff = AnswerOf<typeof policyDiff>
 
 const looking = {
   noun: 'queue',
@@ -43,17 +45,7 @@ export const versions = operation({
   says: 'List the policy versions of a queue, newest first.',
   request: 'a list of policies',
   input: z.strictObject({ name: queueName }),
-  output: z.array(
-    outputOf<PolicyVersion>()(
-      z.strictObject({
-        version: count('The number of the version.'),
-        policy: policySchema.nullable().describe('The policy; null: the stored policy cannot be read.'),
-        at: instantOutput('When it was written.'),
-        actor: text('The actor that wrote it.'),
-        door: text('The door it was written through; null: not recorded.').nullable(),
-      }),
-    ),
-  ),
+  output: z.array(policyVersion),
   show: policyVersionsShown,
   examples: [{ name: 'default' }],
   run: async (context, { name }) =>
@@ -82,13 +74,7 @@ export const diff = operation({
     from: version.describe('The earlier version. Default: the one before `to`.').optional(),
     to: version.describe('The later version. Default: the newest.').optional(),
   }),
-  output: outputOf<PolicyDiff>()(
-    z.strictObject({
-      from: count('The earlier version; 0: there was none.'),
-      to: count('The later version.'),
-      changes: z.array(fieldChange).describe('The fields that differ.'),
-    }),
-  ),
+  output: policyDiff,
   show: policyDiffShown,
   examples: [{ name: 'default' }, { name: 'default', from: 1, to: 2 }],
   async run(context, { name, from, to }) {

@@ -51,7 +51,7 @@ const policyFacts: readonly Column<Policy>[] = [
 
 type Shown = Policy & Pick<Queue, 'inFlight' | 'policyVersion'>
 
-/** A queue; `after` is printed behind its name. */
+/** A queue; `after` is printed after its name. */
 export function queueShown(queue: Queue, sheet: Sheet, after = ''): string {
   const { name, policy, inFlight, policyVersion } = queue
   const columns: readonly Column<Shown>[] = [

@@ -3,7 +3,7 @@ import type { Unblock } from '../explain/unblock.ts'
 /** Normal, at work, waiting, or in need of a person. */
 export type Tone = 'well' | 'work' | 'waits' | 'wrong'
 
-/** What is true of everything with this code; also printed in the documents. */
+/** A sentence that is true of everything with this code; it is also printed in the documents. */
 export interface ReasonWords {
   readonly says: string
   readonly unblocks: string
@@ -12,9 +12,9 @@ export interface ReasonWords {
 /** Why something is in its state. */
 export interface Reason<Facts> extends ReasonWords {
   readonly tone: Tone
-  /** The same about one thing, with the names involved. Instants are in fields beside it. */
+  /** The sentence about one run or schedule, with the names involved. Instants are in fields beside it. */
   sentence?(facts: Facts): string
-  /** What would unblock this one; what happens by itself comes first. */
+  /** What would unblock this run or schedule; what happens by itself comes first. */
   ways?(facts: Facts): Unblock[]
 }
 

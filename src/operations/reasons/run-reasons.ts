@@ -23,8 +23,9 @@ export type RunCode =
 const takeBack = byHand('Start a worker, which reclaims it.', 'up')
 
 /**
- * Why a run is in its state: each code with a sentence for all such runs and what unblocks them, and, where facts make it exact,
- * the sentence and the ways for one run. Explain, docs/explain.md and the doors use this list; a test keeps them equal.
+ * Why a run is in its state. Each code has a sentence about all such runs and what unblocks them. Where the facts allow more, it
+ * also has the sentence and the ways out for a single run. Explain, docs/explain.md and the doors use this list; a test keeps
+ * them equal.
  */
 export const runReasons: Reasons<RunCode, Facts> = {
   'in-line': {
@@ -119,11 +120,7 @@ export const runReasons: Reasons<RunCode, Facts> = {
       const meant = parkedReasons[run.parked?.reason ?? '']
       return `It is parked and needs a person${because(run.parked?.reason ?? 'parked')}${meant === undefined ? '' : ` (${meant})`}.`
     },
-    ways: ({ run: { id } }) => [
-      whatItWrote(id),
-      byHand('Reset it once the cause is fixed: it gets all its attempts back.', 'run', 'reset', id),
-      byHand('Or end it for good.', 'run', 'cancel', id),
-    ],
+    ways: ({ run: { id, parked } }) => (parked?.reason === 'missed' ? missedWays(id) : parkedWays(id)),
   },
   deadline: {
     says: 'The last instant at which it may start is over; a worker that can execute it ends it as skipped.',
@@ -154,7 +151,7 @@ export const runReasons: Reasons<RunCode, Facts> = {
   },
   backoff: {
     says: 'Its last attempt failed, and it waits for its backoff to end.',
-    unblocks: 'The backoff ends by itself.',
+    unblocks: 'Nothing to do: the backoff ends by itself.',
     tone: 'waits',
     sentence: ({ run, place }) => {
       const max = retriesIn(run.options).maxAttempts ?? place.queue?.policy?.maxAttempts
@@ -164,8 +161,8 @@ export const runReasons: Reasons<RunCode, Facts> = {
     ways: ({ run, waiting }) => [byItself('The next attempt may start.', waiting.until), whatItWrote(run.id)],
   },
   'not-before': {
-    says: 'Its notBefore, or the instant it was deferred to, is ahead.',
-    unblocks: 'The instant comes by itself.',
+    says: 'Its notBefore, or the instant that it was deferred to, is in the future.',
+    unblocks: 'Nothing to do: the run may start at that instant.',
     tone: 'waits',
     sentence: ({ run }) => {
       const [, why] = /^deferred: (.*)$/s.exec(run.waiting?.reason ?? '') ?? []
@@ -176,7 +173,7 @@ export const runReasons: Reasons<RunCode, Facts> = {
     ways: ({ waiting }) => [byItself('It may start.', waiting.until)],
   },
   overlap: {
-    says: 'Another run of its schedule has not ended, and its overlap rule lets it wait.',
+    says: 'Another run of its schedule has not ended; by the overlap rule this run waits.',
     unblocks: 'That run ends.',
     tone: 'waits',
     sentence: ({ waiting }) => `It waits for the end of ${runNames(waiting)}, another run of its schedule.`,
@@ -205,8 +202,8 @@ export const runReasons: Reasons<RunCode, Facts> = {
     ways: ({ run, fleet }) => [wayToServe(run, fleet)],
   },
   'concurrency-ceiling': {
-    says: 'Its queue has no slot for it: runs at work, and those before it in line, take all of them.',
-    unblocks: 'One of them ends, or maxConcurrent is raised.',
+    says: 'Its queue has no free slot for it: runs at work and runs before it in line take all slots.',
+    unblocks: 'One of these runs ends, or maxConcurrent is raised.',
     tone: 'waits',
     sentence: ({ run, place, waiting }) => {
       const { inFlight } = place.plan
@@ -220,7 +217,7 @@ export const runReasons: Reasons<RunCode, Facts> = {
       return `Queue ${run.queue} has ${free} free of ${max}, and ${beforeIt(waiting)} before it in line.`
     },
     ways: ({ run }) => [
-      byItself('A slot is free once one of them ends.'),
+      byItself('A slot is free once one of these runs ends.'),
       byHand(`Or raise maxConcurrent of queue ${run.queue}.`),
     ],
   },
@@ -240,16 +237,16 @@ export const runReasons: Reasons<RunCode, Facts> = {
     ways: ({ waiting }) => [byItself('The rate limit lets it start, at the earliest.', waiting.until)],
   },
   'key-ceiling': {
-    says: 'Its concurrencyKey has no slot for it: runs at work, and those before it in line, take all of them.',
-    unblocks: 'One of them ends, or maxConcurrentPerKey is raised.',
+    says: 'Its concurrencyKey has no free slot for it: runs at work and runs before it in line take all slots.',
+    unblocks: 'One of these runs ends, or maxConcurrentPerKey is raised.',
     tone: 'waits',
     sentence: ({ run, place, waiting }) => {
       const max = place.window.policy.maxConcurrentPerKey ?? 1
       const key = JSON.stringify(run.concurrencyKey)
-      return `The key ${key} allows ${max} at a time, and these are at work or before it: ${runNames(waiting)}.`
+      return `The key ${key} allows ${max} at a time, and these runs are at work or before it: ${runNames(waiting)}.`
     },
     ways: ({ run }) => [
-      byItself('A slot under the key is free once one of them ends.'),
+      byItself('A slot under the key is free once one of these runs ends.'),
       byHand(`Or raise maxConcurrentPerKey of queue ${run.queue}.`),
     ],
   },
@@ -325,6 +322,19 @@ const skipReasons: Readonly<Record<string, string>> = {
   when: 'its `when` guard said no',
 }
 
+function parkedWays(id: string): Unblock[] {
+  return [
+    whatItWrote(id),
+    byHand('Reset it once the cause is fixed: it gets all its attempts back.', 'run', 'reset', id),
+    byHand('Or end it for good.', 'run', 'cancel', id),
+  ]
+}
+
+/** A missed prompt has written nothing, and nothing is to be fixed before it runs. */
+function missedWays(id: string): Unblock[] {
+  return [byHand('Run it now, however late it is.', 'missed', 'run', id), byHand('Or drop it.', 'missed', 'drop', id)]
+}
+
 function because(reason: string | null | undefined): string {
   return reason == null ? '' : `: ${clause(reason)}`
 }
@@ -336,7 +346,7 @@ function takenBack({ lease }: Facts['run'], fleet: Facts['fleet']): string {
     : '; workers on other machines reclaim it when its lease expires'
 }
 
-/** A worker skips late runs only among those it can execute, and none that is held. */
+/** A worker skips late runs only among the runs that it can execute, and skips no held run. */
 function skippedWhen({ place, waiting: { takers } }: Facts): string {
   if (place.hold !== null) return 'once the hold ends, a worker ends it as skipped'
   if (takers.able > 0) return 'a worker ends it as skipped'
@@ -363,7 +373,7 @@ export function whatItWrote(runId: string): Unblock {
   return byHand('Read its output.', 'run', 'output', runId)
 }
 
-/** What ends the hold that keeps a run. */
+/** What ends the hold that keeps a run from starting. */
 function wayOn({ run, place: { hold }, reasons }: Facts): Unblock[] {
   if (hold === null) return []
   const isForced = reasons[hold.reason]?.isForced === true && run.schedule !== null
@@ -373,7 +383,7 @@ function wayOn({ run, place: { hold }, reasons }: Facts): Unblock[] {
 
 function endOfHolder({ waiting: { holders } }: Facts): Unblock[] {
   const [first] = holders
-  if (first === undefined) return [byItself('It takes its turn at the next lease.')]
+  if (first === undefined) return [byItself('The next lease takes it in its turn.')]
   return [
     byItself(`${first.run} ends.`),
     byHand(`See why ${first.run} has not ended.`, 'explain', 'run', first.run),

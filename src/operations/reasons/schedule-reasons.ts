@@ -3,31 +3,28 @@ import { CronError } from '../../core/cron/cron-error.ts'
 import type { Hold } from '../../core/hold.ts'
 import { type HoldReason, holdSentence } from '../../core/hold-reason.ts'
 import { useText } from '../../core/opening/closings.ts'
-import type { RunStatus } from '../../core/run/run-state.ts'
 import { needOf } from '../../core/target.ts'
-import { backedOffEveryMs } from '../../core/timing/timing.ts'
+import { backedOffEveryMs } from '../../core/timing/schedule-backoff.ts'
 import type { ScheduleView } from '../../store/views.ts'
 import { type Fleet, haltOf, wayToUnhalt } from '../explain/fleet.ts'
 import { byHand, byItself, type Unblock, waysOfHold } from '../explain/unblock.ts'
 import { about, clause, plural } from '../explain/words.ts'
-import type { RunSituation } from '../run/run-situation.ts'
 import type { LastFailure } from '../schedule/last-failure.ts'
+import type { AwaitedRun } from '../schedule/schedule-explained.ts'
 import type { Reasons } from './catalogue.ts'
-
-/** A run by its id, and its state. */
-export interface AwaitedRun extends Pick<RunSituation, 'code' | 'sentence' | 'unblock'> {
-  readonly run: string
-  readonly status: RunStatus
-}
 
 /** The facts that the sentences about a schedule use. */
 export interface ScheduleFacts {
   readonly schedule: ScheduleView
   readonly fleet: Fleet
-  /** The run it waits for, where that is still known. */
+  /** The run that the schedule waits for, where that is still known. */
   readonly awaited: AwaitedRun | null
   /** The hold that keeps everything from firing, where there is one. */
   readonly stop: Hold | null
+  /** The hold under which its next occurrence ends without a run, where there is one. */
+  readonly skipping: Hold | null
+  /** The hold on the schedule itself under which its occurrences fire and their runs wait, where there is one. */
+  readonly held: Hold | null
   readonly reasons: Readonly<Record<string, HoldReason>>
   /** Its last failure, if it has failed since its last success and the failure is still kept. */
   readonly failure: LastFailure | null
@@ -39,6 +36,7 @@ export type ScheduleCode =
   | 'overdue'
   | 'waits-for-run'
   | 'paused'
+  | 'held'
   | 'pause-over'
   | 'disabled'
   | 'ended'
@@ -49,6 +47,7 @@ export type ScheduleCode =
   | 'calendar-over'
   | 'never-open'
   | 'stopped'
+  | 'skips'
   | 'broken-chain'
   | 'cannot-be-worked-out'
   | 'deleted'
@@ -58,8 +57,8 @@ const startWorker = byHand('Start a worker.', 'up')
 /** Why a schedule is in its state; like `runReasons`. */
 export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
   'due-later': {
-    says: 'Its next occurrence is ahead.',
-    unblocks: 'Nothing to do: the instant comes by itself.',
+    says: 'Its next occurrence is not due yet.',
+    unblocks: 'Nothing to do: a worker fires it when it is due.',
     tone: 'well',
     sentence(facts) {
       const failures = failuresOf(facts)
@@ -83,7 +82,7 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     ways: (facts) => waysToFire(facts, []),
   },
   overdue: {
-    says: 'It has been due for a minute or longer, and no worker has fired it.',
+    says: 'It was due at least a minute ago, and no worker has fired it.',
     unblocks: 'Start a worker; if one is alive, find out why it does not fire.',
     tone: 'wrong',
     sentence(facts) {
@@ -114,6 +113,15 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     sentence: ({ schedule: { paused } }) => `It is paused: ${clause(paused?.reason ?? '')}.`,
     ways: ({ schedule }) => [byItself('The pause ends by itself.', schedule.paused?.until ?? null), resume(schedule)],
   },
+  held: {
+    says: 'A hold is on it, such as that of its paused group: none of its runs starts.',
+    unblocks: 'Let the hold end, or release it.',
+    tone: 'waits',
+    sentence({ held, reasons }) {
+      return held === null ? this.says : `${holdSentence(held, reasons)} Its runs wait.`
+    },
+    ways: ({ held, reasons }) => (held === null ? [] : waysOfHold(held, reasons)),
+  },
   'pause-over': {
     says: 'Its pause is over: a live worker plans its next occurrence at its next check.',
     unblocks: 'Nothing to do; if no worker is alive, start one.',
@@ -136,14 +144,14 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     tone: 'waits',
   },
   finished: {
-    says: 'It has finished before its time, by one of its fields: its `until` held after a run.',
+    says: 'One of its fields has ended it early: its `until` said yes after a run.',
     unblocks: 'Reset it, which starts it again; or change that field or its timing.',
     tone: 'well',
-    sentence: ({ schedule: { finished } }) => `It has finished: its \`${finished}\` held after a run of it.`,
+    sentence: ({ schedule: { finished } }) => `It has finished: its \`${finished}\` ended it after a run.`,
     ways: ({ schedule }) => [byHand('Start it again.', 'schedule', 'reset', schedule.spec.name), runByHand(schedule)],
   },
   'max-runs': {
-    says: 'It has had all its runs.',
+    says: 'It has reached maxRuns.',
     unblocks: 'Raise maxRuns, or remove it.',
     tone: 'waits',
     sentence: ({ schedule: { spec } }) =>
@@ -168,22 +176,33 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
   },
   'never-open': {
     says: 'None of its instants is in the open hours of its calendars.',
-    unblocks: 'Give it other calendars or another timing, or give the calendars other hours.',
+    unblocks: 'Change its calendars or its timing, or the hours of the calendars.',
     tone: 'wrong',
     sentence: ({ schedule: { calendars } }) =>
       `None of its instants is in the open hours of ${(calendars ?? []).map(useText).join(', ')}.`,
   },
   stopped: {
-    says: 'It is stopped, with its namespace, queue, kind or account: nothing is fired and nothing is leased.',
-    unblocks: 'Let it go on with `belfry go`.',
+    says: 'A stop is on its namespace, queue, kind or account: it does not fire, and none of its runs is leased.',
+    unblocks: 'Start it again with `belfry go`.',
     tone: 'waits',
     sentence({ stop, reasons }) {
       return stop === null ? this.says : holdSentence(stop, reasons)
     },
     ways: ({ stop, reasons }) => (stop === null ? [] : waysOfHold(stop, reasons)),
   },
+  skips: {
+    says: 'Its next occurrence ends without a run: a budget or a quota is used up.',
+    unblocks: 'The next period, or more of what is used up.',
+    tone: 'waits',
+    sentence({ skipping, reasons }) {
+      return skipping === null
+        ? this.says
+        : `Its next occurrence ends without a run: ${holdSentence(skipping, reasons)}`
+    },
+    ways: ({ skipping, reasons }) => (skipping === null ? [] : waysOfHold(skipping, reasons)),
+  },
   'broken-chain': {
-    says: 'It has neither a next instant nor a live run to wait for, which is a defect.',
+    says: 'It has no next instant and waits for no live run, which is a defect of Belfry.',
     unblocks: 'A live worker repairs it within five minutes and reports it.',
     tone: 'wrong',
     ways: (facts) =>
@@ -193,7 +212,7 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
   },
   'cannot-be-worked-out': {
     says: 'This machine cannot compute its next instant.',
-    unblocks: 'Change the field that is named, or use a machine that knows it.',
+    unblocks: 'Change the field that the sentence names, or use a machine that can compute it.',
     tone: 'wrong',
     sentence: ({ schedule }) => `This machine cannot compute its next instant: ${problemOf(schedule)}.`,
   },
@@ -247,7 +266,7 @@ export function problemOf({ spec: { timing, target } }: Pick<ScheduleView, 'spec
   }
 }
 
-/** Leaves out that a run at work ends by itself: that is already said. */
+/** Leaves out the way "it ends by itself" of a run at work: the sentence already says so. */
 function waysOf({ code, unblock }: AwaitedRun): readonly Unblock[] {
   return code === 'leased' ? unblock.filter(({ command, at }) => command !== null || at !== null) : unblock
 }

@@ -148,7 +148,7 @@ function readList(reading: Reading<z.output<typeof listInput>>, context: Operati
   const listed = value.runs ?? given.runs
   const isTooLong = Array.isArray(listed) && listed.length > runsAtOnceMax
   if (!Array.isArray(listed) || isTooLong) {
-    assert(reading.problems.length > 0, 'the schema refuses anything that is no list, and a list that is too long')
+    assert(reading.problems.length > 0, 'the schema refuses anything that is not a list, and a list that is too long')
     return { runs: [], problems: reading.problems }
   }
   const problems = reading.problems.filter(({ field }) => !/^runs\b/.test(field))

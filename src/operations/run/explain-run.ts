@@ -15,11 +15,11 @@ import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { runReasons, whatItWrote } from '../reasons/run-reasons.ts'
 import { problemOf } from '../reasons/schedule-reasons.ts'
-import { type ExplainedLedgerRow, explainLedger } from '../schedule/explained-ledger.ts'
-import { readUpcoming, type UpcomingRun } from '../schedule/upcoming.ts'
+import { explainLedger } from '../schedule/explained-ledger.ts'
+import { readUpcoming } from '../schedule/upcoming.ts'
 import { type ExplainedAttempt, explainAttempts } from './explained-attempts.ts'
 import { plannedByLedger, plannedOf } from './planned.ts'
-import { type RunExplained, runExplained } from './run-explained.ts'
+import { type RunExplained, runExplained, type ScheduleOfRun } from './run-explained.ts'
 import { type RunSituation, runSituationOf } from './run-situation.ts'
 import { latenessOf, type TimelineEvent, timelineOf } from './timeline.ts'
 
@@ -36,7 +36,9 @@ export const explain = operation({
   input: z.strictObject({
     id: runId,
     schedule: name
-      .describe('Where to look for a run that retention removed: the name of its schedule, or the id of a deleted one.')
+      .describe(
+        'The schedule whose ledger to search for a run that retention removed: its name, or the id of a deleted schedule.',
+      )
       .optional(),
   }),
   takes: ['id'],
@@ -94,7 +96,7 @@ async function explained(context: OperationContext, run: RunView): Promise<RunEx
 
 const ledgerLookedAt = 1_000
 
-/** What the ledger of its schedule keeps of a removed run. */
+/** The ledger row that its schedule still has of a removed run. */
 async function pruned(context: OperationContext, id: string, schedule: ScheduleView): Promise<RunExplained> {
   const rows = await context.store.look(listLedger, schedule.id, { limit: ledgerLookedAt })
   const row = rows.find((one) => one.runId === id)
@@ -135,16 +137,6 @@ function ledgerEvents({ decision, from, recordedAt, endedAt, outcome }: LedgerVi
   return events.sort((a, b) => a.at - b.at)
 }
 
-export interface ScheduleOfRun {
-  readonly id: string
-  readonly name: string
-  /** The time zone of its cron. */
-  readonly zone: string | null
-  /** The occurrence that follows this one in the ledger. */
-  readonly after: ExplainedLedgerRow | null
-  readonly next: UpcomingRun | null
-}
-
 const rowsAround = 100
 
 /** What the schedule of a run did after it, and does next. */
@@ -156,7 +148,8 @@ async function scheduleAround(
 ): Promise<ScheduleOfRun | null> {
   if (schedule === null) return null
   const rows = occurrenceAt === null ? [] : await context.store.look(listLedger, schedule.id, { limit: rowsAround })
-  // A page that does not reach back to this occurrence does not have the row after it either.
+  // If the page does not reach back to this occurrence, it does not contain the row after it
+  // either.
   const isReached = rows.some(({ from }) => from <= (occurrenceAt ?? 0))
   const later = isReached ? rows.filter(({ from }) => from > (occurrenceAt ?? 0)) : []
   const [after] = await explainLedger(context, later.slice(-1))
@@ -194,7 +187,7 @@ function afterIts(around: ScheduleOfRun | null): RunExplained['next'] {
   return { what: 'It has ended; its schedule runs next.', at: around.next.dueAt }
 }
 
-/** For codes that do not show it: the output of a failed attempt may say why. */
+/** For codes that do not already point to the output: the output of a failed attempt may say why. */
 function outputNote({ id }: RunView, { unblock }: RunSituation, attempts: readonly ExplainedAttempt[]): string[] {
   const { command } = whatItWrote(id)
   if (unblock.some((way) => way.command === command) || !attempts.some(({ isCounted }) => isCounted)) return []
@@ -217,8 +210,8 @@ function absentRun(id: string, schedule?: string): BelfryError {
   return new BelfryError('not-found', `There is no run ${quoted(id)}${where}.`, {
     hint:
       schedule === undefined
-        ? 'It never existed here, or retention removed it. Name its schedule too, to read what its ledger keeps, or see the history of the schedule.'
-        : 'It was no occurrence of that schedule, or its ledger row was removed too.',
+        ? 'It never existed here, or retention removed it. Give its schedule too, whose ledger may name the run, or see the history of the schedule.'
+        : 'The run was not an occurrence of that schedule, or its ledger row was removed too.',
     details: { id, ...(schedule !== undefined && { schedule }) },
   })
 }

@@ -1,18 +1,33 @@
+import { z } from 'zod'
 import type { Policy } from '../../core/queue/policy.ts'
 import { backoffMs } from '../../core/run/backoff.ts'
 import { retriesIn, withRetries } from '../../core/run/retries.ts'
 import type { AttemptView, RunView } from '../../store/views.ts'
 import { type Fleet, workerName } from '../explain/fleet.ts'
 import { about, clause } from '../explain/words.ts'
+import { type AnswerOf, count, flag, instantOutput, text } from '../schema/output-schema.ts'
+import { noted } from '../schema/schema-note.ts'
+import { endedStatuses } from './run-statuses.ts'
 
-/** An attempt, and what followed its end. */
-export interface ExplainedAttempt extends AttemptView {
-  readonly worker: string | null
-  /** Whether it used one of the run's attempts. */
-  readonly isCounted: boolean
-  readonly verdict: string
-  readonly nextAt: number | null
-}
+export const explainedAttempt = noted(
+  z
+    .strictObject({
+      fence: count('The number of the attempt.'),
+      workerId: text('The id of the worker that executed it.').nullable(),
+      worker: text('The name and host of that worker.').nullable(),
+      startedAt: instantOutput('When it was leased.').nullable(),
+      endedAt: instantOutput('When it ended.'),
+      outcome: text('How the attempt ended, such as success, failed, lost, released or cancelled.'),
+      reason: text('Why.').nullable(),
+      ends: z.enum(endedStatuses).nullable().describe('The status with which the run ended, if this attempt ended it.'),
+      isCounted: flag('Whether it counts as one of the run’s attempts.'),
+      verdict: text('What followed its end.'),
+      nextAt: instantOutput('When the next attempt started, or may start.').nullable(),
+    })
+    .describe('An attempt, and what followed its end.'),
+  { id: 'AttemptTold' },
+)
+export type ExplainedAttempt = AnswerOf<typeof explainedAttempt>
 
 export interface AttemptsInput {
   readonly run: RunView
@@ -83,7 +98,10 @@ function verdictOf({ run, attempt, isLast, nextAt, counted, isCounted, policy }:
 /** A run leased within this time after its backoff was leased without delay. */
 const promptMs = 5_000
 
-/** The policy that judged it is not kept, so the current one is no cause of a wait, only a comparison. */
+/**
+ * The policy that judged the attempt is not kept, so the current policy is shown only as a comparison,
+ * not as the cause of the wait.
+ */
 function backoffWords(run: RunView, policy: Policy | null, counted: number, waitedMs: number): string {
   const own = policy === null ? null : withRetries(policy, retriesIn(run.options))
   const waitMs = own === null ? 0 : backoffMs({ attempts: counted, policy: own, runId: run.id })

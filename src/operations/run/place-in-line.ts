@@ -24,16 +24,19 @@ export interface PlaceInLine {
   readonly own: PlannedRun
   /** Why it does not start; null when it would, unless there are more runs before it than the window holds. */
   readonly reason: WaitReason | null
-  /** The hold that keeps it from starting, whatever else does. */
+  /** The hold that keeps the run from starting, even if there are other reasons. */
   readonly hold: Hold | null
   readonly plan: LeasePlan
-  /** The runs before it that can start, or will when there is a slot. */
+  /** The runs before it that can start now, or as soon as there is a slot. */
   readonly before: readonly PlannedRun[]
   /** There may be more runs before it than the window holds. */
   readonly isBeforeAtLeast: boolean
 }
 
-/** The reasons a plan of stored runs can give: stops are holds there, and an ended run is described by its end. */
+/**
+ * The reasons that a plan of stored runs can give. Stops are not among them, because they are stored as holds, and
+ * an ended run is described by its end.
+ */
 export type WaitReason = Exclude<SkipReason, 'terminal' | 'paused' | 'queue-paused'>
 
 function waitReason(reason: SkipReason | undefined): WaitReason | null {
@@ -47,8 +50,8 @@ const waitsForRoom: ReadonlySet<SkipReason> = new Set(['concurrency-ceiling', 'r
 
 /**
  * The plan that decides about a run now, computed by the function that every lease uses, for all live workers of its queue
- * together. A run beyond the window is added to it: what blocks it there blocks it further back too. If nothing blocks it
- * there, it is not known whether it would start.
+ * together. A run beyond the window is added to the plan as its last run. What blocks the run there blocks it further back
+ * too; if nothing does, it is not known whether the run would start.
  */
 export async function placeInLineOf(store: Store, run: RunView, fleet: Fleet): Promise<PlaceInLine> {
   const queue = await store.look(findQueue, run.queue)
@@ -80,7 +83,10 @@ export async function placeInLineOf(store: Store, run: RunView, fleet: Fleet): P
   }
 }
 
-/** Whether the window may lack runs that are before this one. It holds the first in queue order of those in line, but takes runs behind a key, and runs whose wait is over, in other orders. */
+/**
+ * Whether the window may lack runs that are before this one. The window holds the first runs in line in queue order, but takes runs that
+ * wait for a key, and runs whose wait is over, in other orders.
+ */
 function isCutBefore(own: PlannedRun, { now, runs }: PlanWindow): boolean {
   const isPast = (at: number | null | undefined) => at == null || at <= now
   const ready = runs.filter(({ status, nextEligibleAt, notBefore, blockedBy }) => {
@@ -94,7 +100,7 @@ function isCutBefore(own: PlannedRun, { now, runs }: PlanWindow): boolean {
   return sets.some(({ length }) => length >= windowMax)
 }
 
-/** For an ended run, and for a queue whose policy cannot be read: only the run itself matters. */
+/** The place of an ended run, or of a run whose queue has an unreadable policy: only the run itself matters. */
 function emptyAt(now: number): PlanWindow {
   return { now, runs: [], policy: defaultPolicy, queue: '', holds: [], recentStarts: [] }
 }

@@ -1,21 +1,27 @@
-import type { Decision } from '../../core/schedule/decision.ts'
+import { z } from 'zod'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import type { KernelSource, RunSource } from '../../store/port.ts'
 import { listHints, scheduleVersions } from '../../store/reads/find-schedule.ts'
 import type { HintView, LedgerView, RunView, ScheduleView } from '../../store/views.ts'
-import { type Reasoning, reasoningOf } from '../explain/candidates.ts'
-import { calendarsOf, type Rederived, rederive, type StoredDecision } from '../explain/rederive.ts'
+import { appliedRule, candidate, type Reasoning, reasoningOf } from '../explain/candidates.ts'
+import { decision, runSource } from '../explain/decision-schema.ts'
+import { calendarsOf, rederive, rederived, type StoredDecision } from '../explain/rederive.ts'
 import type { OperationContext } from '../operation-context.ts'
+import { type AnswerOf, instantOutput, text } from '../schema/output-schema.ts'
 
-/** Why there is a run, and why at that instant. */
-export interface Planned extends Reasoning {
-  readonly source: RunSource
-  readonly sentence: string
-  readonly occurrenceAt: number | null
-  readonly dueAt: number | null
-  readonly decision: Decision | null
-  readonly rederived: Rederived
-}
+export const planned = z
+  .strictObject({
+    source: runSource,
+    sentence: text('The source in words.'),
+    occurrenceAt: instantOutput('Its nominal instant.').nullable(),
+    dueAt: instantOutput('When it was due: nominal instant plus spread.').nullable(),
+    decision: decision.nullable(),
+    candidates: z.array(candidate).describe('Each candidate for the instant, and its result.'),
+    rules: z.array(appliedRule).describe('The rules applied to the winner, in order.'),
+    rederived,
+  })
+  .describe('Why the run exists, and why at that instant.')
+type Planned = AnswerOf<typeof planned>
 
 const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-now' | 'test'>]: string } = {
   'baseline-cron': 'The calendar of its schedule gave the instant.',
@@ -40,7 +46,7 @@ function sentenceOf({ origins }: OperationContext, source: RunSource, told: RunO
   const origin = Object.hasOwn(origins, source) ? origins[source] : undefined
   if (origin !== undefined) return origin.sentence(told)
   if (source === 'retry') return `It is a retry of ${retryOf ?? 'a run that has ended'}.`
-  if (source === 'test') return 'It tests a schedule, of which it changes nothing.'
+  if (source === 'test') return 'It tests a schedule, and changes nothing of that schedule.'
   if (source === 'run-now') return 'Its schedule was run by hand, which does not move its occurrences.'
   const sentence = sourceSentences[source as keyof typeof sourceSentences] ?? `It comes from ${source}.`
   return scheduleId === null && source !== 'enqueued' ? 'Its schedule gave the instant.' : sentence
@@ -48,10 +54,10 @@ function sentenceOf({ origins }: OperationContext, source: RunSource, told: RunO
 
 /** Why a run was planned, derived again by the governor. */
 export async function plannedOf(context: OperationContext, run: RunView, schedule: ScheduleView | null) {
-  const { decision, occurrenceAt, dueAt, source } = run
-  const stored = decision === null ? null : { ...decision, source, plannedAt: occurrenceAt, dueAt }
+  const { occurrenceAt, dueAt, source } = run
+  const stored = run.decision === null ? null : { ...run.decision, source, plannedAt: occurrenceAt, dueAt }
   return toldPlan(context, schedule, {
-    ...{ source, occurrenceAt, dueAt, decision },
+    ...{ source, occurrenceAt, dueAt, decision: run.decision },
     sentence: sentenceOf(context, source, run),
     stored,
     keepsMemory: true,

@@ -22,7 +22,7 @@ export type RunLease = Omit<LeaseView, 'claimId'>
 /** A run in a list, with the fields of its input. */
 export interface RunLine extends Omit<RunSummary, 'options' | 'lease'>, ExecutionOptions {
   readonly lease: RunLease | null
-  /** What parts know of its newest attempt; in lists, of one at work. */
+  /** The fields of parts about its newest attempt; in lists, only about an attempt at work. */
   readonly attempt?: KnownAttempt
 }
 
@@ -36,7 +36,7 @@ export interface Run<Result = unknown>
   readonly result: RunResult<Result> | null
   /** The output of its last attempt, where the caller asked for it; `null` when there is none. */
   readonly output?: OutputView | null
-  /** What parts know of its newest attempt. */
+  /** The fields of parts about its newest attempt. */
   readonly attempt?: KnownAttempt
 }
 

@@ -74,7 +74,7 @@ export const retry = operation({
     alreadyDone: z
       .enum(['completed', 'late-cancel'])
       .describe(
-        'Only where the retried run is not repeatable and its work was done: it completed, or it completed after its cancel was requested.',
+        'Present when the retried run is not repeatable and its work was done: it completed, or it completed after its cancellation was requested.',
       )
       .optional(),
   }),

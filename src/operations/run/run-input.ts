@@ -17,7 +17,7 @@ import { type ExecutionOptions, executionOptions } from '../target/execution-opt
 import { kindQueue } from '../target/kind-queue.ts'
 import { targetOf } from '../target/target-input.ts'
 
-/** Work without a target is most often a forgotten field; a caller that means it writes null. */
+/** A missing target is most often a forgotten field; a caller that wants none writes null. */
 const withoutTarget: Problem = {
   field: 'target',
   problem: 'is missing',
@@ -59,7 +59,7 @@ export function readRun(
 ): ReadRun {
   const { target, kind, problems: ofTarget } = targetOf(value.target, { folder, kinds })
   const problems = [...found, ...ofTarget]
-  // A program may pass an undefined target, which counts as missing.
+  // A program may pass `target: undefined`, which counts as missing.
   if (value.target === undefined && !found.some(({ field }) => field === 'target')) problems.push(withoutTarget)
   const execution = storedFields(executionFields, value, problems) as StoredOf<typeof executionFields>
   const options = {
@@ -68,10 +68,11 @@ export function readRun(
     ...traceOf(value.traceparent, problems),
     ...readAdded(fields?.run, value, { folder, kinds, problems }),
   }
-  // A target that could not be read is one all the same.
+  // A target that could not be read counts as given.
   problems.push(...unfitProblems(fields?.run, options, { target: target === undefined ? {} : target }))
   noteUnkept(value.payload, problems)
-  // The store measures what it writes; its problems are added here for work that is refused anyway.
+  // The store measures what it writes. For work that is refused anyway its size problems are added
+  // here.
   if (problems.length > 0) noteSizes(value, problems)
   const { notBefore, deadline } = value
   if (notBefore !== undefined && deadline !== undefined && deadline <= notBefore) {

@@ -40,7 +40,9 @@ export const get = operation({
   input: z.strictObject({
     id: runId,
     output: z.boolean().describe('Include the output of its last attempt that has any. Default: false.').optional(),
-    ...waitFields('How long to wait for the run to end or park; afterwards it is shown as it is.'),
+    ...waitFields(
+      'How long to wait for the run to end or park; after that time the run is shown in its current state.',
+    ),
   }),
   local: waitLocal,
   output: runSchema,
@@ -114,7 +116,7 @@ async function atWork(context: OperationContext, run: RunLine): Promise<RunLine>
   return run.lease === null ? run : { ...run, ...(await newestAttempt(context, run.id)) }
 }
 
-/** What parts know of the newest attempt that they know. */
+/** The fields of parts about the newest attempt that has any. */
 async function newestAttempt(context: OperationContext, id: string): Promise<{ attempt?: KnownAttempt }> {
   const facts = await factsOf(context, id)
   const newest = Math.max(0, ...facts.keys())
@@ -140,7 +142,7 @@ export const attempts = operation({
   },
 })
 
-/** What parts know of the attempts of a run, by fence. */
+/** The fields of parts about the attempts of a run, by fence. */
 async function factsOf(context: OperationContext, id: string): Promise<Map<number, object>> {
   const facts = new Map<number, object>()
   for (const factsBy of context.attemptFacts ?? []) {
@@ -165,7 +167,7 @@ export const output = operation({
   }),
   output: outputSchema.nullable().describe('Null: there is no output.'),
   follow: followOutput,
-  // The output and nothing else: it may be piped.
+  // Prints the output and nothing else, because it may be piped.
   show: (found) => found?.text ?? '',
   examples: [{ id: 'r-11' }, { id: 'r-11', attempt: 2 }],
   async run(context, { id, attempt }) {
@@ -186,11 +188,12 @@ async function* followOutput(
 ): AsyncGenerator<Piece, string> {
   let shown: Piece = { attempt: 0, text: '' }
   for (;;) {
-    // Read the run first: output from before its end is then in the output read after it.
+    // Reads the run before the output: if the run has ended by then, the output read afterwards is
+    // complete.
     const run = await ask(get, { id: input.id })
     const found = await ask(output, input)
     const now = found === null ? shown : { attempt: found.fence, text: found.text }
-    // Also without new output: the reader may have gone meanwhile.
+    // Yields even without new output, because the reader may have gone meanwhile.
     yield { ...now, text: now.text.slice(now.attempt === shown.attempt ? knownLength(shown.text, now.text) : 0) }
     shown = now
     if (run.end !== null || run.parked !== null) return `${run.id} is ${run.end?.status ?? 'parked'}`
@@ -200,7 +203,10 @@ async function* followOutput(
 
 const tailLength = 1_000
 
-/** Where new text begins. Once the middle is dropped, the text is not a longer version of the old one; then its end is searched for. */
+/**
+ * Where new text begins. Once the middle has been dropped, the new text no longer begins with the old one, so the end of the old text
+ * is searched for.
+ */
 function knownLength(before: string, now: string): number {
   if (now.startsWith(before)) return before.length
   const tail = before.slice(-tailLength)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { agentStates } from '../../core/agent/agent-state.ts'
 import type { AttemptView, OutputView } from '../../store/views.ts'
 import { decision, runSource } from '../explain/decision-schema.ts'
 import { openOutput } from '../fields/added-fields.ts'
@@ -19,6 +20,10 @@ const lease = noted(
         expiresAt: instantOutput('When the lease expires, unless it is renewed.'),
         cancelRequestedAt: instantOutput('When its cancellation was requested.').nullable(),
         cancelReason: text('Why its cancellation was requested.').nullable(),
+        state: z
+          .enum(agentStates)
+          .describe('What the attempt is doing, where its handler or host reports it.')
+          .nullable(),
       })
       .describe('Its lease.'),
   ),
@@ -63,17 +68,17 @@ const line = {
   ...executionSchema,
   lease: lease.nullable(),
   attempt: openOutput('attempt', { fence: count('The number of the attempt.') })
-    .describe('What parts know of its newest attempt; in lists, of one at work.')
+    .describe('Fields that parts add about its newest attempt; in lists, only about an attempt at work.')
     .exactOptional(),
   parked: z
-    .strictObject({ at: instantOutput('When it was parked.'), reason: text('Why.') })
+    .strictObject({ at: instantOutput('When the run was parked.'), reason: text('Why.') })
     .nullable()
     .describe('Set when it is parked and needs a person.'),
   end: z
     .strictObject({
       status: z.enum(endedStatuses).describe('How it ended.'),
       at: instantOutput('When it ended.'),
-      reason: text('Why, if a reason is stored.').nullable(),
+      reason: text('The reason, if one is stored.').nullable(),
     })
     .nullable()
     .describe('How it ended, if it has.'),
@@ -118,8 +123,8 @@ export const runSchema = noted(
 
 export const runList = outputOf<RunList>()(
   z.strictObject({
-    runs: z.array(runLine).describe('May be fewer than requested, even none, while there is a next.'),
-    next: text('Pass it as before to get the next page; null at the end.').nullable(),
+    runs: z.array(runLine).describe('May hold fewer runs than requested, even none, while `next` is not null.'),
+    next: text('Pass it as `before` to get the next page; null at the end.').nullable(),
   }),
 )
 
@@ -130,7 +135,7 @@ export const attemptSchema = noted(
       workerId: text('The worker that executed it.').nullable(),
       startedAt: instantOutput('When it was leased.').nullable(),
       endedAt: instantOutput('When it ended.'),
-      outcome: text('How the attempt ended: success, failed, lost, released, cancelled and the like.'),
+      outcome: text('How the attempt ended, such as success, failed, lost, released or cancelled.'),
       reason: text('Why.').nullable(),
       ends: z.enum(endedStatuses).nullable().describe('The status with which the run ended, if this attempt ended it.'),
     }).describe('How an attempt ended.'),

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { heldUntil } from '../../core/hold.ts'
 import { type PlannedRun, workOf } from '../../core/queue/plan-leases.ts'
 import { isEnded } from '../../core/run/run-state.ts'
@@ -6,44 +7,39 @@ import { findRun } from '../../store/reads/find-run.ts'
 import { findSchedule } from '../../store/reads/find-schedule.ts'
 import { listRuns } from '../../store/reads/list-runs.ts'
 import type { RunView, ScheduleView } from '../../store/views.ts'
-import { deathOf, type Fleet, type Takers, takersAmong, takersOf, workerName } from '../explain/fleet.ts'
-import type { Unblock } from '../explain/unblock.ts'
+import { deathOf, type Fleet, takers, takersAmong, takersOf, workerName } from '../explain/fleet.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { type RunCode, runReasons } from '../reasons/run-reasons.ts'
+import { type AnswerOf, count, flag, instantOutput, text } from '../schema/output-schema.ts'
 import { type PlaceInLine, placeInLineOf, rateOpensAt } from './place-in-line.ts'
+import type { RunExplained } from './run-explained.ts'
+
+const holder = z
+  .strictObject({
+    run: text('The id of the run.'),
+    worker: text('The worker that executes it.').nullable(),
+    isDead: flag('Whether that worker died, so that the run must be reclaimed.'),
+    since: instantOutput('When it was leased.').nullable(),
+    leaseExpiresAt: instantOutput('When its lease expires, unless it is renewed.').nullable(),
+  })
+  .describe('A run that blocks another.')
+
+export const waiting = z
+  .strictObject({
+    until: instantOutput(
+      'When time alone ends the wait, where that is known; under a rate limit, at the earliest.',
+    ).nullable(),
+    before: count('How many runs are before it in line.'),
+    beforeIsAtLeast: flag('Whether there may be more than were read.'),
+    holders: z.array(holder).describe('The runs that block it; a few when there are many.'),
+    holdersCount: count('How many runs block it.'),
+    takers,
+  })
+  .describe('What a run that has not ended waits for.')
+export type Waiting = AnswerOf<typeof waiting>
 
 /** The state of a run, its cause, and what would unblock it. */
-export interface RunSituation {
-  readonly code: RunCode
-  readonly sentence: string
-  readonly unblock: readonly Unblock[]
-  readonly waiting: Waiting | null
-}
-
-export interface Waiting {
-  /** When time alone ends the wait, where that is known; under a rate limit, at the earliest. */
-  readonly until: number | null
-  /** How many runs are before it in line. */
-  readonly before: number
-  /** There may be more before it than were read. */
-  readonly beforeIsAtLeast: boolean
-  /** The runs that block it: they hold slots of the queue, slots under its key, or come first; a few when there are many. */
-  readonly holders: readonly Holder[]
-  /** How many runs block it. */
-  readonly holdersCount: number
-  readonly takers: Takers
-}
-
-/** A run that blocks another. */
-export interface Holder {
-  readonly run: string
-  /** The worker that executes it. */
-  readonly worker: string | null
-  /** That worker died, and the run must be reclaimed. */
-  readonly isDead: boolean
-  readonly since: number | null
-  readonly leaseExpiresAt: number | null
-}
+export type RunSituation = Pick<RunExplained, 'code' | 'sentence' | 'unblock' | 'waiting'>
 
 /** The facts that the sentences about a run use. */
 export interface Facts {
@@ -155,7 +151,7 @@ async function blockersOf({ store }: OperationContext, { id, scheduleId, waitsFo
   return runs.map((other) => other.id).filter((other) => other !== id)
 }
 
-async function shown({ store }: OperationContext, ids: readonly string[], fleet: Fleet): Promise<Holder[]> {
+async function shown({ store }: OperationContext, ids: readonly string[], fleet: Fleet): Promise<Waiting['holders']> {
   const runs = await Promise.all(ids.map((id) => store.look(findRun, id)))
   return runs.flatMap((run) => {
     if (run === null) return []

@@ -27,15 +27,21 @@ export function runsShown({ runs, next }: RunList, sheet: Sheet): string {
   return sheet.table(columns, runs)
 }
 
-function remarkOn({ status, waiting, parked, end, lease, attempts, attempt }: RunLine, sheet: Sheet): string {
+function remarkOn(run: RunLine, sheet: Sheet): string {
+  const { status, waiting, concurrencyKey, parked, end, lease, attempts, attempt } = run
   if (parked !== null) return shortText(parked.reason, reasonWidth)
   if (end !== null) return end.status === 'completed' ? '' : shortText(end.reason ?? '', reasonWidth)
   if (lease !== null) {
-    const doing = addedInList(sheet.added.attempt, attempt ?? {})
+    const doing = lease.state === null ? addedInList(sheet.added.attempt, attempt ?? {}) : [lease.state]
     return [`for ${sheet.howLong(Math.max(0, sheet.now - lease.leasedAt))}`, ...doing].join(', ')
   }
+  if (waiting?.for === 'key') return shortText(`waits for ${concurrencyKey}`, reasonWidth)
   if (waiting !== undefined) return waitText(waiting, sheet)
-  return attempts > 0 ? `${attempts} attempts used` : status === 'held' ? 'its schedule is paused' : ''
+  return attempts > 0
+    ? `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} used`
+    : status === 'held'
+      ? 'its schedule is paused or held'
+      : ''
 }
 
 function waitText(waiting: NonNullable<RunLine['waiting']>, { relative }: Sheet): string {

@@ -1,19 +1,14 @@
+import { z } from 'zod'
 import { standsFor } from '../../core/timing/stands-for.ts'
 import type { RunView } from '../../store/views.ts'
 import { deathOf, type Fleet, workerName } from '../explain/fleet.ts'
 import { about, clause } from '../explain/words.ts'
 import { isoText } from '../input/instant.ts'
 import type { RunOrigin } from '../part.ts'
+import { type AnswerOf, count, flag, instantOutput, text } from '../schema/output-schema.ts'
 import type { ExplainedAttempt } from './explained-attempts.ts'
 
-/** A past or future event of a run. */
-export interface TimelineEvent {
-  readonly at: number
-  readonly what: TimelineWord
-  readonly detail: string
-}
-
-export const timelineWords = [
+const timelineWords = [
   'decided',
   'nominal',
   'due',
@@ -27,20 +22,31 @@ export const timelineWords = [
   'waits-until',
   'lease-expires',
 ] as const
-export type TimelineWord = (typeof timelineWords)[number]
+
+export const timelineEvent = z
+  .strictObject({
+    at: instantOutput('When.'),
+    what: z.enum(timelineWords).describe('The event.'),
+    detail: text('Details, in words.'),
+  })
+  .describe('A past or future event of a run.')
+export type TimelineEvent = AnswerOf<typeof timelineEvent>
 
 /** How late a run is, or was: never early, unless the spread moved it. */
-export interface Lateness {
-  /** The instant it is measured against. */
-  readonly against: 'due' | 'not-before' | 'enqueued'
-  readonly at: number
-  /** How late its occurrence was fired; null for enqueued work. */
-  readonly firedMs: number | null
-  /** How late its first attempt started, or how late it is so far; null when it ended without one. */
-  readonly startedMs: number | null
-  /** It has not started, and gets later. */
-  readonly isGrowing: boolean
-}
+export const lateness = z
+  .strictObject({
+    against: z
+      .enum(['due', 'not-before', 'enqueued'])
+      .describe('What it is measured against: when it was due, could start at the earliest, or was created.'),
+    at: instantOutput('The instant it is measured against.'),
+    firedMs: count('How late its occurrence was fired, in ms; null for other work.').nullable(),
+    startedMs: count(
+      'How late its first attempt started, or how late it is so far, in ms; null without one.',
+    ).nullable(),
+    isGrowing: flag('Whether the first attempt has not started yet.'),
+  })
+  .describe('How late the run is, or was.')
+type Lateness = AnswerOf<typeof lateness>
 
 export function latenessOf(run: RunView, attempts: readonly ExplainedAttempt[], now: number): Lateness {
   const { dueAt, notBefore, enqueuedAt, occurrenceAt, lease, end } = run

@@ -16,7 +16,7 @@ interface WaitsOptions {
   readonly events: Events
 }
 
-/** Other waits that close together with these. */
+/** Waits of parts, which are closed together with this object. */
 interface Companion {
   close(error: unknown): void
 }
@@ -65,7 +65,10 @@ export class Waits {
     this.#events = events
   }
 
-  /** A part's own waits, for callers that wait for something else: one of each class, created on first use. */
+  /**
+   * The waits of a part, for callers that wait for something other than a run: one object of each class,
+   * created on first use.
+   */
   beside<Kept extends Companion>(make: MakeCompanion<Kept>): Kept {
     const known = this.#companions.get(make) ?? new make({ store: this.#store, clock: this.#clock })
     this.#companions.set(make, known)
@@ -123,7 +126,7 @@ export class Waits {
   close(): void {
     const closed = new BelfryError('unavailable', 'Belfry was closed while a caller waited for a run.', {
       details: { closed: true },
-      hint: 'The run goes on in its worker; wait for it again.',
+      hint: 'The run continues in its worker; wait for it again.',
     })
     for (const companion of this.#companions.values()) companion.close(closed)
     for (const id of [...this.#waiters.keys()]) this.#tell(id, ({ fail }) => fail(closed))
@@ -184,7 +187,7 @@ export class Waits {
 
 export function tooLong(id: string, timeoutMs: number): BelfryError {
   return new BelfryError('unavailable', `Run ${id} had not ended after ${formatDuration(timeoutMs)}.`, {
-    hint: 'The run goes on; wait for it again.',
+    hint: 'The run continues; wait for it again.',
     details: { id, timeoutMs },
   })
 }

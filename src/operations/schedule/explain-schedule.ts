@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { type HoldFiring, isInForce, workOfSchedule } from '../../core/hold.ts'
+import { type Hold, type HoldFiring, isInForce, workOfSchedule } from '../../core/hold.ts'
 import { holdSentence } from '../../core/hold-reason.ts'
 import type { NamedCalendar } from '../../core/opening/closings.ts'
 import { overlapOf } from '../../core/schedule/overlap.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
-import { backedOffEveryMs } from '../../core/timing/timing.ts'
+import { backedOffEveryMs } from '../../core/timing/schedule-backoff.ts'
 import { holdsOn } from '../../store/holds/list-holds.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
 import { findRun } from '../../store/reads/find-run.ts'
@@ -21,12 +21,12 @@ import { presentSchedule } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { policyUnreadable } from '../reasons/run-reasons.ts'
-import { type AwaitedRun, problemOf, type ScheduleCode } from '../reasons/schedule-reasons.ts'
+import { problemOf, type ScheduleCode, type ScheduleFacts } from '../reasons/schedule-reasons.ts'
 import { runSituationOf } from '../run/run-situation.ts'
 import { explainHint } from './explained-hint.ts'
 import { explainLedger } from './explained-ledger.ts'
 import { lastFailureOf } from './last-failure.ts'
-import { type ScheduleExplained, scheduleExplained } from './schedule-explained.ts'
+import { type AwaitedRun, type ScheduleExplained, scheduleExplained } from './schedule-explained.ts'
 import { awaitedRun, isPausedAt, scheduleSituationOf } from './schedule-situation.ts'
 import { readUpcoming } from './upcoming.ts'
 
@@ -78,10 +78,9 @@ async function explained(context: OperationContext, name: string, schedule: Sche
   const isWorkable = problemOf(schedule) === null
   const workers = takersOf({ target: today.target, queue: today.queue ?? 'default' }, fleet)
   const { holdReasons: reasons } = context
-  const held = holds.filter((hold) => isInForce(hold, now))
-  const stop = held.find(({ firing }) => firing === 'nothing') ?? null
-  const standing = scheduleSituationOf({ schedule, fleet, awaited, stop, reasons, failure })
-  const skipping = held.filter(({ firing }) => firing === 'skips')
+  const { inForce, ...kept } = keptBy(holds, schedule, now)
+  const standing = scheduleSituationOf({ schedule, fleet, awaited, ...kept, reasons, failure })
+  const others = inForce.filter((hold) => !isNamed(hold, standing.code, kept))
   const isSaid = workers.live === 0 && saysWhoIsAlive.has(standing.code)
   const reasoning = reasoningOf(decision, hints)
   const question = { schedule, now, candidates: reasoning.candidates }
@@ -92,7 +91,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     zone: today.timing.cron === undefined ? null : today.timing.zone,
     at: now,
     ...standing,
-    unblock: [...standing.unblock, ...skipping.flatMap((hold) => waysOfHold(hold, reasons))],
+    unblock: [...standing.unblock, ...others.filter(isSkipping).flatMap((hold) => waysOfHold(hold, reasons))],
     lateMs: wakeAt === null || wakeAt > now ? null : now - wakeAt,
     next: isWorkable ? ((await readUpcoming(store, { now, schedule, count: 1 }))[0] ?? null) : null,
     decision,
@@ -109,7 +108,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     parts: parts.filter(({ lines }) => lines.length > 0),
     notes: [
       ...lane.notes,
-      ...held.filter((hold) => hold !== stop).map((hold) => `${holdSentence(hold, reasons)} ${underHold[hold.firing]}`),
+      ...others.map((hold) => `${holdSentence(hold, reasons)} ${underHold[hold.firing]}`),
       ...(workers.able === 0 && !isSaid ? [`${workers.sentence} Its runs would wait.`] : []),
       ...(awaited === null ? overlapNote(today, live) : []),
       ...(rows.length === 0 && schedule.lastPlannedAt !== null ? ['Its older history was removed by retention.'] : []),
@@ -117,7 +116,32 @@ async function explained(context: OperationContext, name: string, schedule: Sche
   }
 }
 
-/** What becomes of the occurrences of a held schedule. */
+/** The holds in force on a schedule, and among them those that may decide how it stands. */
+function keptBy(holds: readonly Hold[], { nextDueAt }: ScheduleView, now: number) {
+  const inForce = holds.filter((hold) => isInForce(hold, now))
+  const nextAt = Math.max(now, nextDueAt ?? now)
+  return {
+    inForce,
+    stop: inForce.find(({ firing }) => firing === 'nothing') ?? null,
+    held: inForce.find(({ scope, firing }) => scope === 'schedule' && firing === 'waits') ?? null,
+    skipping: inForce.find((hold) => isSkipping(hold) && isInForce(hold, nextAt)) ?? null,
+  }
+}
+
+/** Whether the sentence of this code names the hold, so that it is not named again. */
+function isNamed(
+  hold: Hold,
+  code: ScheduleCode,
+  { stop, held, skipping }: Pick<ScheduleFacts, 'stop' | 'held' | 'skipping'>,
+): boolean {
+  return hold === stop || (code === 'held' && hold === held) || (code === 'skips' && hold === skipping)
+}
+
+function isSkipping({ firing }: Hold): boolean {
+  return firing === 'skips'
+}
+
+/** What happens to the occurrences of a held schedule. */
 const underHold: Readonly<Record<HoldFiring, string>> = {
   nothing: 'Nothing fires.',
   waits: 'Its runs would wait.',
@@ -138,7 +162,7 @@ async function liveRunsOf({ store }: OperationContext, { id }: ScheduleView): Pr
   return pages.flatMap(({ runs }) => runs.map((run) => run.id)).slice(0, liveShownMax)
 }
 
-/** What the queue of a schedule means for its runs. */
+/** How the queue of a schedule affects its runs. */
 async function laneOf({ store }: OperationContext, { spec }: ScheduleView) {
   const name = spec.queue ?? 'default'
   const queue = await store.look(findQueue, name)
@@ -195,9 +219,9 @@ function overlapNote(spec: ScheduleSpec, live: readonly string[]): string[] {
   const mode = overlapOf(spec)
   if (first === undefined || mode === 'allow') return []
   const becomes = {
-    skip: 'an occurrence that comes due before its end is skipped',
-    queue: 'an occurrence that comes due before its end waits for it',
-    cancel: 'an occurrence that comes due before its end replaces it',
+    skip: 'an occurrence that comes due before that run ends is skipped',
+    queue: 'an occurrence that comes due before that run ends waits for its end',
+    cancel: 'an occurrence that comes due before that run ends replaces that run',
   }[mode]
   return [`${first} of it is live: ${becomes} (overlap ${mode}).`]
 }

@@ -1,20 +1,41 @@
+import { z } from 'zod'
 import type { Hints } from '../../core/schedule/governor.ts'
-import { rankNames, rankOf } from '../../core/schedule/hint-author.ts'
+import { type AuthorKind, rankNames, rankOf } from '../../core/schedule/hint-author.ts'
 import type { HintView } from '../../store/views.ts'
+import { type AnswerOf, flag, text } from '../schema/output-schema.ts'
+import { noted } from '../schema/schema-note.ts'
+import { hintShape } from './schedule-schema.ts'
 
-/** A hint, and whether it is in force. */
-export interface ExplainedHint extends HintView {
-  readonly counts: boolean
-  readonly why: string
-}
+export const explainedHint = noted(
+  z
+    .strictObject({
+      ...hintShape,
+      counts: flag('Whether it is in force.'),
+      why: text('Why, in words.'),
+    })
+    .describe('A hint, and whether it is in force.'),
+  { id: 'HintTold' },
+)
+export type ExplainedHint = AnswerOf<typeof explainedHint>
 
 /** Explains a hint among those of its schedule. */
 export function explainHint(hint: HintView, hints: Hints, now: number): ExplainedHint {
   const lives = hint.ended === null && hint.expiresAt > now
-  const above = hints[hint.kind]?.by ?? 'person'
-  const isOutranked = lives && rankOf(above) < rankOf(hint.by)
-  const outranked = `a hint of ${rankNames[rankOf(above)]} outranks it; it counts again when that ends`
-  return { ...hint, counts: lives && !isOutranked, why: isOutranked ? outranked : whyOf(hint, lives, now) }
+  const above = outrankedBy(hint, hints, now)
+  if (above === null) return { ...hint, counts: lives, why: whyOf(hint, lives, now) }
+  return {
+    ...hint,
+    counts: false,
+    why: `a hint of ${rankNames[rankOf(above)]} outranks it; it counts again when that ends`,
+  }
+}
+
+/** The author of the hint that counts in place of this one, if there is such a hint. */
+export function outrankedBy(hint: HintView, hints: Hints, now: number): AuthorKind | null {
+  const counting = hints[hint.kind]
+  if (hint.ended !== null || hint.expiresAt <= now || counting === undefined || counting.expiresAt <= now) return null
+  const above = counting.by ?? 'person'
+  return rankOf(above) < rankOf(hint.by) ? above : null
 }
 
 const ends: { readonly [By in NonNullable<HintView['ended']>['by']]: string } = {
@@ -22,6 +43,7 @@ const ends: { readonly [By in NonNullable<HintView['ended']>['by']]: string } = 
   replaced: 'a newer hint replaced it',
   cleared: 'it was cleared',
   expired: 'it has expired',
+  edited: 'the schedule was edited to run at a single instant',
 }
 
 function whyOf({ kind, value, ended }: HintView, counts: boolean, now: number): string {

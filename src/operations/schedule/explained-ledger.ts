@@ -1,19 +1,36 @@
+import { z } from 'zod'
 import { findRun } from '../../store/reads/find-run.ts'
 import type { LedgerView } from '../../store/views.ts'
 import type { OperationContext } from '../operation-context.ts'
+import { type AnswerOf, flag, text } from '../schema/output-schema.ts'
+import { noted } from '../schema/schema-note.ts'
+import { ledgerShape } from './schedule-schema.ts'
 
-/** How an occurrence ended, with the reason in words. */
-export interface ExplainedLedgerRow extends Omit<LedgerView, 'decision'> {
-  readonly why: string
-  /** Whether its run is still stored; null when there was none. */
-  readonly isRunKept: boolean | null
-}
+export const explainedLedgerRow = noted(
+  z
+    .strictObject({
+      ...ledgerShape,
+      why: text('The same in words.'),
+      isRunKept: flag('Whether that run is still stored.').nullable(),
+    })
+    .describe('How an occurrence ended, in words.'),
+  { id: 'LedgerRowTold' },
+)
+export type ExplainedLedgerRow = AnswerOf<typeof explainedLedgerRow>
 
-export function explainLedger({ store }: OperationContext, rows: readonly LedgerView[]): Promise<ExplainedLedgerRow[]> {
+export function explainLedger(
+  { store, holdReasons }: OperationContext,
+  rows: readonly LedgerView[],
+): Promise<ExplainedLedgerRow[]> {
+  const words = (code: string) => outcomes[code] ?? holdReasons[code]?.skipped ?? code
   return Promise.all(
     rows.map(async ({ decision: _, ...row }) => {
-      const isRunKept = row.runId === null ? null : (await store.look(findRun, row.runId)) !== null
-      return { ...row, why: whyOf(row), isRunKept }
+      const run = row.runId === null ? null : await store.look(findRun, row.runId)
+      // The ledger records that its run was skipped, and the run for what.
+      const cause = row.outcome === 'skipped' ? (run?.end?.reason ?? undefined) : undefined
+      const said = cause === undefined ? words(row.outcome) : `its run was skipped (${cause}): ${words(cause)}`
+      const why = row.causedBy === null ? said : `${said}: ${row.causedBy}`
+      return { ...row, why, isRunKept: row.runId === null ? null : run !== null }
     }),
   )
 }
@@ -36,9 +53,6 @@ const outcomes: Readonly<Record<string, string>> = {
   asked: 'it was missed, and the missed rule asks a person',
   'max-runs': 'the schedule had reached maxRuns',
   'schedule-deleted': 'the schedule was deleted',
-}
-
-function whyOf({ outcome, causedBy }: Pick<LedgerView, 'outcome' | 'causedBy'>): string {
-  const said = outcomes[outcome] ?? outcome
-  return causedBy === null ? said : `${said}: ${causedBy}`
+  deadline: 'its deadline had passed',
+  when: 'its guard did not let it start',
 }

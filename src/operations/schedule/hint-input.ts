@@ -15,7 +15,7 @@ export const hintInput = z.strictObject({
   at: instant.describe('The suggested instant of a single run.').optional(),
   ...durationFields('ttl', 'How long the hint is in force. Default: 1h for every, 30m for at.'),
   expiresAt: instant.describe('When the hint expires, instead of ttl.').optional(),
-  reason: reason.describe('Why, for readers of the schedule.'),
+  reason: reason.describe('The reason, for readers of the schedule.'),
 })
 
 /** A hint for a schedule: an interval for a while, or a single run at an instant. */
@@ -50,7 +50,8 @@ export function readHint(
     })
   }
   refuse('The hint', problems)
-  // The time to live begins when the hint is written, or a minute of it would be less than one.
+  // The time to live begins when the hint is written; otherwise a TTL of one minute would last less
+  // than a minute.
   const ttl = expiresAt === undefined ? { ttlMs: ttlMs ?? ttlMsDefault[kind] } : { expiresAt }
   const rest = { ...ttl, reason: value.reason as string, author: author.name, by: author.kind }
   return at === undefined ? { kind: 'interval', ms: everyMs as number, ...rest } : { kind: 'oneshot', at, ...rest }

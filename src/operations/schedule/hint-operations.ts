@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import { type AuthorKind, rankNames, rankOf } from '../../core/schedule/hint-author.ts'
-import type { Clamped } from '../../core/schedule/hint-bounds.ts'
+import { rankNames, rankOf } from '../../core/schedule/hint-author.ts'
 import { hintKinds } from '../../core/schedule/hints.ts'
 import { authorOf } from '../../store/audit/actor.ts'
 import { clearHints as clearHintsOf, setHint } from '../../store/schedules/set-hint.ts'
@@ -14,40 +13,29 @@ import { inWordsOf, type Problem, quoted } from '../input/refuse-input.ts'
 import { throwAbsentSchedule } from '../not-found.ts'
 import { operation } from '../operation.ts'
 import { omit } from '../schema/brief.ts'
-import { instantOutput, outputOf, text } from '../schema/output-schema.ts'
+import { type AnswerOf, instantOutput, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
-import type { Column, Sheet } from '../show.ts'
+import { type Column, rehearsed, type Sheet } from '../show.ts'
 import { hintInput, readHint } from './hint-input.ts'
 import { steering } from './schedule-control.ts'
 import { clampedSchema, upcomingRun } from './schedule-schema.ts'
 import { type UpcomingRun, upcoming } from './upcoming.ts'
 
-/** A hint that was given, and what it changes. */
-export interface HintWritten {
-  readonly nextRunAt: number | null
-  readonly waitsFor: string | null
-  readonly clamped?: Clamped
-  readonly outrankedBy?: AuthorKind
-  /** The next occurrences with it, and without. */
-  readonly next: readonly UpcomingRun[]
-  readonly otherwise: readonly UpcomingRun[]
-}
+const written = z.strictObject({
+  nextRunAt: instantOutput('The next nominal instant, if there is one.').nullable(),
+  waitsFor: text('The id of the run whose end the next occurrence waits for.').nullable(),
+  clamped: clampedSchema.exactOptional(),
+  outrankedBy: authorKind
+    .describe('The author of the hint that outranks it: it waits until that ends.')
+    .exactOptional(),
+  next: z.array(upcomingRun).readonly().describe('The next ten occurrences with the hint.'),
+  otherwise: z.array(upcomingRun).readonly().describe('The next ten without it.'),
+})
 
-export const hintWritten = noted(
-  outputOf<HintWritten>()(
-    z.strictObject({
-      nextRunAt: instantOutput('The next nominal instant, if there is one.').nullable(),
-      waitsFor: text('The id of the run whose end the next occurrence waits for.').nullable(),
-      clamped: clampedSchema.exactOptional(),
-      outrankedBy: authorKind
-        .describe('The author of the hint that outranks it: it waits until that ends.')
-        .exactOptional(),
-      next: z.array(upcomingRun).readonly().describe('The next ten occurrences with the hint.'),
-      otherwise: z.array(upcomingRun).readonly().describe('The next ten without it.'),
-    }),
-  ),
-  { brief: (value: HintWritten) => omit(value, 'next', 'otherwise') },
-)
+/** A hint that was given, and what it changes. */
+export type HintWritten = AnswerOf<typeof written>
+
+const hintWritten = noted(written, { brief: (value: HintWritten) => omit(value, 'next', 'otherwise') })
 
 const shownMax = 10
 
@@ -72,7 +60,8 @@ export function showHintWritten(written: HintWritten, sheet: Sheet): string {
     outrankedBy === undefined ? [] : `it waits: a hint of ${rankNames[rankOf(outrankedBy)]} outranks it`,
   ].flat()
   const waiting = waitsFor === null ? 'no next occurrence' : `the next occurrence waits for the end of ${waitsFor}`
-  const hinted = `hinted; ${nextRunAt === null ? waiting : `next: ${when(nextRunAt)}`}`
+  const first = nextRunAt === null ? waiting : `next: ${when(nextRunAt)}`
+  const hinted = sheet.isRehearsal ? `would hint; ${first} ${rehearsed}` : `hinted; ${first}`
   const rows = Array.from({ length: Math.max(next.length, otherwise.length) }, (_, index) => index)
   const instant = (run: UpcomingRun | undefined) => (run === undefined ? '-' : sheet.inZone(run.zone).stamp(run.at))
   const columns: readonly Column<number>[] = [
@@ -131,7 +120,7 @@ export const clearHints = operation({
   ...steering,
   verb: 'clearHints',
   idempotent: true,
-  says: 'Clear hints; the schedule goes on as if they had never been given.',
+  says: 'Clear hints; the schedule continues as if they had never been given.',
   request: 'a clearing of hints',
   input: z.strictObject({
     name: scheduleName,

@@ -4,6 +4,7 @@ import { executionFields } from '../../core/run/work-fields.ts'
 import { scheduleFields, timingFields } from '../../core/schedule/schedule-fields.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import type { Target } from '../../core/target.ts'
+import type { Timing } from '../../core/timing/timing.ts'
 import { kindOf, type TargetKind } from '../../targets/kind.ts'
 import { namesOfCopied, readAdded, unfitProblems } from '../fields/added-fields.ts'
 import { storedFields } from '../fields/field-schema.ts'
@@ -70,7 +71,10 @@ interface Written {
   readonly target: ReadTarget
 }
 
-/** The spec from the fields that were read. Fields that no input sets, and added fields that a change does not mention, stay. */
+/**
+ * The spec from the fields that were read. Fields that no input can set stay, and so do added fields that a change does not
+ * mention.
+ */
 function specOf(
   { given, value, problems: found }: Reading<Partial<z.output<typeof scheduleChange>>>,
   { before, definition, target }: Written,
@@ -98,14 +102,17 @@ function specOf(
     ...besides(added, ofRuns),
     name,
     ...zoned(timing, {
-      zone,
+      zone: zoneKept(before) ?? zone,
       isWindowed: isWindowed(definition, { ...before, ...added }),
       isGiven: value.zone != null,
     }),
     target: target.target ?? undefined,
     options: Object.keys(withoutTaken(options, added)).length === 0 ? undefined : withoutTaken(options, added),
   }
-  const beside = { target: target.problems.length === 0 ? target.target : undefinedTarget }
+  const beside = {
+    target: target.problems.length === 0 ? target.target : undefinedTarget,
+    timing: spec.timing as Timing,
+  }
   problems.push(...unfitProblems(fields.schedule, withoutTaken({ ...spec, ...options }, added), beside))
   problems.push(...noopProblems(definition, beside.target))
   const names = Object.keys(fields.schedule ?? {})
@@ -120,12 +127,20 @@ function specOf(
   }
 }
 
-/** Whether hints may have a window, of the schedule or of its group. */
+/** Whether hints may be bound to a window, of the schedule or of its group. */
 function isWindowed({ window }: Definition, { group }: { readonly group?: unknown }): boolean {
   return window !== undefined || group != null
 }
 
-/** The timing with its zone. Without a cron the zone is that of the window, and a zone that nothing needs any more goes. */
+/** The zone in which a schedule is read. It stays when the timing changes, so that a window of hints does not move. */
+export function zoneKept(before: Pick<ScheduleSpec, 'timing' | 'zone'> | undefined): string | undefined {
+  return before?.timing.cron === undefined ? before?.zone : before.timing.zone
+}
+
+/**
+ * The timing with its zone. Without a cron the zone is that of the window, and a zone that nothing needs any more is
+ * removed.
+ */
 function zoned(
   { zone: given, ...timing }: Readonly<Record<string, unknown>>,
   { zone, isWindowed: needsZone, isGiven }: { zone: string; isWindowed: boolean; isGiven: boolean },
@@ -135,7 +150,10 @@ function zoned(
   return { timing: isGiven ? { ...timing, zone: given } : timing, zone: undefined }
 }
 
-/** The key that the target gives its runs, where no caller chose one. A key that followed from the target before follows it to a new one. */
+/**
+ * The concurrency key that the target gives its runs, where no caller chose a key. A key that came from the previous target is replaced by
+ * that of the new one.
+ */
 function keyOf(
   { before, definition, target }: Written,
   kinds: readonly TargetKind[],
@@ -145,7 +163,7 @@ function keyOf(
   return { concurrencyKey: target.target == null ? undefined : target.kind?.keyOf?.(target.target) }
 }
 
-/** A target with problems is one all the same: that there is none is no second problem. */
+/** A target with problems counts as given, so that it is not also reported as missing. */
 const undefinedTarget: Target = {}
 
 function noopProblems({ maxNoop, expect }: Definition, target: Target | null | undefined): Problem[] {
@@ -182,7 +200,7 @@ function withoutTaken(stored: object, added: Readonly<Record<string, unknown>>):
 
 const oneTiming = 'exactly one of `cron`, `every` and `at`, or none of them'
 
-/** Whether a problem says that two timings are given. Each of the two is still checked. */
+/** Whether a problem says that two timings are given. Each of the two timings is still checked. */
 export function isClash({ expected }: Problem): boolean {
   return expected === oneTiming
 }

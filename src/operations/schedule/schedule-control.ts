@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { callerKind } from '../../core/caller.ts'
 import { BelfryError } from '../../core/error.ts'
+import { findRun } from '../../store/reads/find-run.ts'
 import { findSchedule } from '../../store/reads/find-schedule.ts'
 import { deleteSchedule } from '../../store/schedules/delete-schedule.ts'
 import { pauseSchedule, resumeSchedule } from '../../store/schedules/pause-schedule.ts'
@@ -9,6 +10,7 @@ import { runNow } from '../../store/schedules/run-now.ts'
 import { testSchedule } from '../../store/schedules/test-schedule.ts'
 import { clockNow } from '../../store/statement.ts'
 import { refuseOtherPayload } from '../caller-scope.ts'
+import { fleetOf } from '../explain/fleet.ts'
 import { payload, reason, scheduleName } from '../fields/basic-fields.ts'
 import { onlyGiven } from '../fields/only-given.ts'
 import { durationFields, durationOf } from '../input/duration-input.ts'
@@ -18,7 +20,8 @@ import { presentSchedule, throwAbsentSchedule } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { refuseSystem } from '../refuse-system.ts'
-import { count, flag, outputOf, text } from '../schema/output-schema.ts'
+import { runSituationOf } from '../run/run-situation.ts'
+import { count, flag, freedName, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { deleted } from '../show.ts'
 import { plainText } from './plain-text.ts'
 import { type Schedule, scheduleOf } from './schedule-answer.ts'
@@ -49,10 +52,7 @@ export const remove = operation({
     name: scheduleName,
     cancelLeased: z.boolean().describe('Cancel its running runs too. Default: false.').optional(),
   }),
-  output: z.strictObject({
-    name: text('The freed name.'),
-    deleted: z.literal(true).describe('Always true.'),
-  }),
+  output: freedName,
   show: ({ name }, sheet) => deleted(plainText(name), sheet),
   examples: [{ name: 'nightly' }, { name: 'nightly', cancelLeased: true }],
   async run(context, { name, cancelLeased }) {
@@ -83,7 +83,7 @@ export const pause = operation({
   show({ name, paused, zone, clamped }, sheet) {
     const { when } = sheet.inZone(zone)
     const resumed = `until it is resumed: ${sheet.command('schedule', 'resume', name)}`
-    const told = clamped === undefined ? '' : `\n  not for as long as asked: ${clamped.why}`
+    const told = clamped === undefined ? '' : `\n  shorter than requested: ${clamped.why}`
     return `paused ${plainText(name)} ${paused === null ? resumed : `until ${when(paused.until)}`}${told}`
   },
   examples: [{ name: 'nightly' }, { name: 'nightly', for: '1h', reason: 'The backup server is moved.' }],
@@ -150,10 +150,14 @@ export const reset = operation({
 /** A run created by hand. */
 export interface RunMade {
   readonly id: string
-  /** Why it does not start at once: its schedule is paused, or another run of it has not ended. */
+  /** Why the run does not start at once: its schedule is paused, or another run of the schedule has not ended. */
   readonly kept?: 'held' | 'overlap'
   /** It starts although its calendars may be closed. */
   readonly beyondCalendars?: true
+  /** The hold that keeps it from starting, in words. */
+  readonly heldBy?: string
+  /** When time alone ends the holds on it; null where one of them is lifted by hand. */
+  readonly heldUntil?: number | null
 }
 
 export const run = operation({
@@ -181,25 +185,39 @@ export const run = operation({
         .enum(['held', 'overlap'])
         .describe('Why it does not start at once: its schedule is paused, or another run of it has not ended.')
         .exactOptional(),
-      beyondCalendars: z.literal(true).describe('No closed calendar keeps it.').exactOptional(),
+      beyondCalendars: z.literal(true).describe('Closed calendars do not keep it from starting.').exactOptional(),
+      heldBy: text('The hold that keeps it from starting, in words.').exactOptional(),
+      heldUntil: instantOutput('When the holds on it end by themselves; null where one is lifted by hand.')
+        .nullable()
+        .exactOptional(),
     }),
   ),
-  show({ id, kept, beyondCalendars }, { command }) {
-    const why = { held: ', which waits: its schedule is paused', overlap: ', which waits: another run has not ended' }
-    const beyond = beyondCalendars === true ? ', which no closed calendar keeps' : ''
-    return `created ${id}${kept === undefined ? beyond : why[kept]}\n  follow it: ${command('run', 'output', '-f', id)}`
+  show({ id, kept, beyondCalendars, heldBy, heldUntil = null }, { command, when, spelled }) {
+    const why = {
+      held: ', which waits: its schedule is paused or held',
+      overlap: ', which waits: another run has not ended',
+    }
+    const beyond = beyondCalendars === true ? '; closed calendars do not keep it from starting' : ''
+    const until = heldUntil === null ? '' : ` It may start ${when(heldUntil)}.`
+    const waits = heldBy === undefined ? '' : `\n  it waits: ${spelled(heldBy)}${until}`
+    return `created ${id}${kept === undefined ? beyond : why[kept]}${waits}\n  follow it: ${command('run', 'output', '-f', id)}`
   },
   examples: [{ name: 'nightly' }, { name: 'report', payload: { day: 'yesterday' }, force: true }],
   async run(context, { name, ...how }) {
-    // The payload decides what a program does, and is the body of a request that carries a secret.
+    // The payload needs a check: it decides what a program does, and is the body of a request that
+    // carries a secret.
     if (how.payload !== undefined)
       refuseOtherPayload(context, (await context.store.look(findSchedule, name))?.spec.target)
-    // A model does not start what a person has bounded.
+    // A model may not force a run past the calendars of a person.
     const beyondCalendars = how.force === true && callerKind(context.actor) === 'person'
     const answer = await context.store.do(runNow, name, { ...onlyGiven(how), beyondCalendars })
     switch (answer.answer) {
       case 'created':
-        return { id: answer.id, ...onlyGiven({ kept: answer.kept, beyondCalendars: answer.beyondCalendars }) }
+        return {
+          id: answer.id,
+          ...onlyGiven({ kept: answer.kept, beyondCalendars: answer.beyondCalendars }),
+          ...(await heldBy(context, answer.id)),
+        }
       case 'overlap':
         throw new BelfryError('conflict', `Run ${answer.liveRunId} of schedule ${quoted(name)} has not ended.`, {
           hint: 'Wait for it, cancel it, or give `force`.',
@@ -210,6 +228,14 @@ export const run = operation({
     }
   },
 })
+
+/** The hold that keeps a new run from starting: without it a person would follow the output of a run that waits for days. */
+async function heldBy(context: OperationContext, id: string): Promise<Pick<RunMade, 'heldBy' | 'heldUntil'>> {
+  const made = await context.store.look(findRun, id)
+  if (made === null) return {}
+  const { code, sentence, waiting } = await runSituationOf(context, made, await fleetOf(context))
+  return code === 'held-by' ? { heldBy: sentence, heldUntil: waiting?.until ?? null } : {}
+}
 
 export const test = operation({
   ...steering,

@@ -5,7 +5,7 @@ import type { OwnBackoff } from '../../core/run/retries.ts'
 import { priorityDefault } from '../../core/run/work-fields.ts'
 import { overlapOf, queueMaxOf } from '../../core/schedule/overlap.ts'
 import { missedListMax } from '../../core/timing/missed.ts'
-import { backedOffEveryMs, backoffDoublingsMax } from '../../core/timing/timing.ts'
+import { backedOffEveryMs, backoffDoublingsMax } from '../../core/timing/schedule-backoff.ts'
 import type { TargetKind } from '../../targets/kind.ts'
 import { type AddedFields, addedInWords } from '../fields/added-fields.ts'
 import { isoText } from '../input/instant.ts'
@@ -50,7 +50,7 @@ function calendar(expression: string, zone: string): string {
     return cron(expression, zone).describe()
   } catch (error) {
     if (!(error instanceof CronError)) throw error
-    return `by the cron ${quoted(expression)} (${zone}), which this machine cannot read`
+    return `at the instants of the cron ${quoted(expression)} (${zone}), which this machine cannot read`
   }
 }
 

@@ -13,6 +13,7 @@ import { refuse } from '../input/refuse-input.ts'
 import { behindLast } from '../next-page.ts'
 import { presentSchedule } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
+import { outrankedBy } from './explained-hint.ts'
 import { changesBetween, definitionOf, type Schedule, scheduleOf } from './schedule-answer.ts'
 import {
   hintSchema,
@@ -140,15 +141,19 @@ export const history = operation({
 export const hints = operation({
   ...looking,
   verb: 'hints',
-  says: 'List the hints of a schedule, newest first: who gave each, why, what it changed and what came of it.',
+  says: 'List the hints of a schedule, newest first: author, reason, effect and outcome.',
   request: 'a request for hints',
   input: z.strictObject({ name: nameOrId }),
   output: z.array(hintSchema),
   show: hintsShown,
   examples: [{ name: 'nightly' }],
   async run(context, { name }) {
-    await presentSchedule(context, name)
-    return context.store.look(hintsWithOutcomes, name)
+    const schedule = await presentSchedule(context, name)
+    const now = await context.store.look(clockNow)
+    return (await context.store.look(hintsWithOutcomes, name)).map((hint) => {
+      const above = outrankedBy(hint, schedule.hints, now)
+      return { ...hint, ...(above !== null && { outrankedBy: above }) }
+    })
   },
 })
 
@@ -189,7 +194,7 @@ export async function zoneOfSchedule(ask: Ask, name: unknown): Promise<string | 
     const { cron, zone } = await ask(get, { name })
     return cron === undefined ? null : (zone ?? null)
   } catch (error) {
-    // The call whose answer is shown may have deleted it.
+    // The call whose answer is shown may have deleted the schedule.
     if (error instanceof BelfryError && error.code === 'not-found') return null
     throw error
   }

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { clockMarks } from '../../core/cron/clock-mark.ts'
-import type { Clamped } from '../../core/schedule/hint-bounds.ts'
 import type { HintOutcome } from '../../core/timing/hint-outcome.ts'
-import type { HintWithOutcome, LedgerView, VersionView } from '../../store/views.ts'
+import type { HintWithOutcome, LedgerView } from '../../store/views.ts'
 import { authorKind, hints, nextDecision, source } from '../explain/decision-schema.ts'
 import { openOutput } from '../fields/added-fields.ts'
 import { outputShape } from '../fields/field-schema.ts'
 import { queueCreatedSchema } from '../queue/queue-created.ts'
-import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
+import { type AnswerOf, count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 import type { Schedule, ScheduleDefinition } from './schedule-answer.ts'
 import { scheduleBrief, scheduleWrittenBrief, upcomingBrief } from './schedule-brief.ts'
@@ -45,8 +44,9 @@ const state = {
     )
     .readonly()
     .describe('Its pauses with an end, one of each rank; the latest end counts.'),
+  heldBy: text('The hold on it, such as that of its paused group: its runs wait.').exactOptional(),
   hints,
-  hintEpoch: count('Grows with every edit, pause and hint of a person.'),
+  hintEpoch: count('A number that grows with every edit, pause and hint of a person.'),
   failureCount: count('Occurrences that failed in a row.'),
   noopCount: count('Completed occurrences in a row that found nothing to do, where maxNoop is set.'),
   runsCount: count('Occurrences that have become runs.'),
@@ -72,7 +72,7 @@ export const scheduleSchema = noted(
   {
     id: 'Schedule',
     brief: scheduleBrief,
-    // With its id: a schedule that was deleted and created again counts versions from 1, and is another one.
+    // With its id: a schedule that was deleted and created again counts versions from 1, and has another id.
     version: ({ id, version }: Schedule) => `${id}.${version}`,
   },
 )
@@ -84,23 +84,16 @@ export const clampedSchema = z
     to: z.int().describe('The value in force.'),
     why: text('Why, in words.'),
   })
-  .describe('What a bound moved, if one did.')
-
-/** A schedule that was paused; a bound of the author may have moved the end of the pause. */
-export interface SchedulePaused extends Schedule {
-  readonly clamped?: Clamped
-}
+  .describe('How a bound changed the requested pause, if it did.')
 
 export const schedulePaused = noted(
-  outputOf<SchedulePaused>()(
-    openOutput('schedule', { ...definition, ...state, clamped: clampedSchema.exactOptional() }).describe(
-      'A schedule, and what a bound moved of its pause.',
-    ),
+  openOutput('schedule', { ...definition, ...state, clamped: clampedSchema.exactOptional() }).describe(
+    'A schedule, and how a bound changed its pause.',
   ),
   { id: 'SchedulePaused', brief: scheduleBrief, version: ({ id, version }: Schedule) => `${id}.${version}` },
 )
 
-/** What the answer about one schedule says besides. */
+/** Further fields of the answer about a single schedule. */
 export const scheduleStanding = noted(
   outputOf<ScheduleStanding>()(
     openOutput('schedule', { ...definition, ...state, ...standingShape }).describe(
@@ -195,7 +188,7 @@ export const hintShape = {
   ended: z
     .strictObject({
       at: instantOutput('When.'),
-      by: z.enum(['consumed', 'replaced', 'cleared', 'expired']).describe('How.'),
+      by: z.enum(['consumed', 'replaced', 'cleared', 'expired', 'edited']).describe('How.'),
     })
     .nullable()
     .describe('When and how it ended, if it has.'),
@@ -203,7 +196,7 @@ export const hintShape = {
 
 const runCounts = {
   starts: z.number().describe('Runs that it started.'),
-  failures: z.number().describe('Runs of them that failed.'),
+  failures: z.number().describe('How many of these runs failed.'),
   firstFailureMs: count('How long after the beginning the first of them failed, in ms.').nullable(),
 }
 
@@ -223,33 +216,31 @@ export const hintSchema = noted(
     z
       .strictObject({
         ...hintShape,
-        outcome: hintOutcome.nullable().describe('What came of it, once it has ended.'),
+        outcome: hintOutcome.nullable().describe('The outcome of the hint, once it has ended.'),
+        outrankedBy: authorKind
+          .describe('The author of the hint that counts in its place until that ends.')
+          .exactOptional(),
       })
-      .describe('A hint that was given, and what came of it.'),
+      .describe('A hint that was given, and its outcome.'),
   ),
   { id: 'Hint' },
 )
 
-/** A version of a schedule, and the change that wrote it. */
-export interface ScheduleVersion extends VersionView<ScheduleDefinition> {
-  readonly changed: readonly string[]
-}
-
 export const scheduleVersion = noted(
-  outputOf<ScheduleVersion>()(
-    z
-      .strictObject({
-        version: count('The number of the version.'),
-        content: definitionSaid,
-        at: instantOutput('When it was written.'),
-        actor: text('The actor that wrote it.'),
-        door: text('The door it was written through; null: not recorded.').nullable(),
-        reason: text('Why, if a reason was given.').nullable(),
-        changed: z
-          .array(z.string())
-          .describe('The fields that differ from the previous version; all fields of the first.'),
-      })
-      .describe('A version of a schedule.'),
-  ),
+  z
+    .strictObject({
+      version: count('The number of the version.'),
+      content: definitionSaid,
+      at: instantOutput('When it was written.'),
+      actor: text('The actor that wrote it.'),
+      door: text('The door it was written through; null: not recorded.').nullable(),
+      reason: text('The reason, if one was given.').nullable(),
+      changed: z
+        .array(z.string())
+        .describe('The fields that differ from the previous version; all fields of the first.'),
+    })
+    .describe('A version of a schedule.'),
   { id: 'ScheduleVersion' },
 )
+/** A version of a schedule, and the change that wrote it. */
+export type ScheduleVersion = AnswerOf<typeof scheduleVersion>

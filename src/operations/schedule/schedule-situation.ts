@@ -1,22 +1,13 @@
 import { isLive } from '../../core/run/run-state.ts'
 import { overdueMs } from '../../core/timing/overdue.ts'
 import type { RunView, ScheduleView } from '../../store/views.ts'
-import { byHand, type Unblock } from '../explain/unblock.ts'
+import { byHand } from '../explain/unblock.ts'
 import { whatItWrote } from '../reasons/run-reasons.ts'
-import {
-  type AwaitedRun,
-  problemOf,
-  type ScheduleCode,
-  type ScheduleFacts,
-  scheduleReasons,
-} from '../reasons/schedule-reasons.ts'
+import { problemOf, type ScheduleCode, type ScheduleFacts, scheduleReasons } from '../reasons/schedule-reasons.ts'
 import type { RunSituation } from '../run/run-situation.ts'
+import type { AwaitedRun, ScheduleExplained } from './schedule-explained.ts'
 
-export interface ScheduleSituation {
-  readonly code: ScheduleCode
-  readonly sentence: string
-  readonly unblock: readonly Unblock[]
-}
+type ScheduleSituation = Pick<ScheduleExplained, 'code' | 'sentence' | 'unblock'>
 
 /** The state of a schedule: the strongest obstacle first, then what it waits for by itself. */
 export function scheduleSituationOf(input: ScheduleFacts): ScheduleSituation {
@@ -24,22 +15,25 @@ export function scheduleSituationOf(input: ScheduleFacts): ScheduleSituation {
   const wrote =
     input.failure === null
       ? []
-      : [{ ...whatItWrote(input.failure.runId), what: 'Read the output of the last failed run.' }]
+      : [{ ...whatItWrote(input.failure.runId), what: 'See the output of the last failed run.' }]
   const reason = scheduleReasons[code]
-  // A state without its own ways, which does not end by itself, has the catalogue's advice.
+  // A state that names no ways out of its own, and does not end by itself, gets the catalogue's
+  // advice.
   const ways = reason.ways?.(input) ?? (reason.tone === 'well' ? [] : [byHand(reason.unblocks)])
   return { code, sentence: reason.sentence?.(input) ?? reason.says, unblock: [...ways, ...wrote] }
 }
 
-function codeOf({ schedule, fleet, awaited, stop }: ScheduleFacts): ScheduleCode {
+function codeOf({ schedule, fleet, awaited, stop, held, skipping }: ScheduleFacts): ScheduleCode {
   const { now } = fleet
   if (schedule.deletedAt !== null) return 'deleted'
   if (schedule.disabled !== null) return 'disabled'
   if (isPausedAt(schedule, now)) return 'paused'
   if (problemOf(schedule) !== null) return 'cannot-be-worked-out'
   if (stop !== null) return 'stopped'
+  if (held !== null) return 'held'
   if (schedule.waitsFor !== null) return awaited !== null && isLive(awaited.status) ? 'waits-for-run' : 'broken-chain'
   if (schedule.wakeAt !== null && overdueMs({ now, wakeAt: schedule.wakeAt }) !== null) return 'overdue'
+  if (schedule.nextDueAt !== null && skipping !== null) return 'skips'
   if (schedule.nextDueAt !== null) return schedule.nextDueAt <= now ? 'due-now' : 'due-later'
   if (schedule.paused !== null) return 'pause-over'
   return schedule.nextDecision?.source === 'none' ? overCode(schedule) : 'broken-chain'

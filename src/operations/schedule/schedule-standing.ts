@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isInForce } from '../../core/hold.ts'
 import { holdSentence } from '../../core/hold-reason.ts'
 import { groupPausedReason } from '../../core/schedule/group.ts'
-import { backedOffEveryMs } from '../../core/timing/timing.ts'
+import { backedOffEveryMs } from '../../core/timing/schedule-backoff.ts'
 import { holdsOn } from '../../store/holds/list-holds.ts'
 import { lastTimesOf, pauserOf } from '../../store/reads/last-times.ts'
 import { clockNow } from '../../store/statement.ts'
@@ -15,7 +15,7 @@ import { type Schedule, scheduleOf } from './schedule-answer.ts'
 import { scheduleBrief } from './schedule-brief.ts'
 import { scheduleShown } from './show.ts'
 
-/** What only the answer about a single schedule has. */
+/** Fields that only the answer about a single schedule has. */
 export const standingShape = {
   last: z
     .strictObject({
@@ -28,7 +28,7 @@ export const standingShape = {
   pausedBy: z
     .array(z.string())
     .readonly()
-    .describe('Who paused it: callers, and its group; empty where it is not paused.'),
+    .describe('Who paused it: callers or its group; empty when it is not paused.'),
 }
 
 export interface ScheduleStanding extends Schedule {

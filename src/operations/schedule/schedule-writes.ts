@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { callerKind } from '../../core/caller.ts'
 import { BelfryError } from '../../core/error.ts'
 import { refuseUnseen } from '../../core/schedule/refuse-unseen.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
-import type { PutAnswer } from '../../store/port.ts'
+import type { PutAnswer, PutOptions } from '../../store/port.ts'
 import { scheduleNow, scheduleVersions } from '../../store/reads/find-schedule.ts'
 import { putSchedule } from '../../store/schedules/put-schedule.ts'
 import type { ScheduleView } from '../../store/views.ts'
@@ -16,9 +17,9 @@ import { throwAbsentSchedule } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { createdQueue, type QueueCreated } from '../queue/queue-created.ts'
-import { refuseLoosening } from '../refuse-loosening.ts'
+import { refuseLeaving, refuseLoosening, refuseUnbounding } from '../refuse-loosening.ts'
 import { refuseSystem } from '../refuse-system.ts'
-import { type ReadSchedule, readPatch, readSchedule } from './read-schedule.ts'
+import { type ReadSchedule, readPatch, readSchedule, zoneKept } from './read-schedule.ts'
 import {
   type Changes,
   changesBetween,
@@ -187,8 +188,7 @@ async function write(
 ): Promise<ScheduleWritten> {
   const { now, schedule: before } = await context.store.look(scheduleNow, reading.value.name ?? '')
   // The zone of a schedule is resolved once and kept: another machine that puts it again does not move it.
-  const timing = before?.spec.timing
-  const zone = timing?.cron === undefined ? context.zone : timing.zone
+  const zone = zoneKept(before?.spec) ?? context.zone
   const read = readSchedule(reading, { ...context, zone })
   return commit(context, read, { mode, now, before })
 }
@@ -207,13 +207,16 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   refuseStoredProgram(context, before?.spec.target, ...addedTargets(fields.schedule, stored))
   const { spec, given, ifVersion, ifId, reason: why } = reading
   if (before !== null && isOtherPayload(before.spec, spec)) refuseOtherPayload(context, spec.target)
-  // An invalid name is reported as a problem, and no stand-in is shown for it.
+  // An invalid name is reported as a problem, so the stand-in for it is not shown.
   const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'
   refuse(subject, problemsOf(reading, { now, before: before?.spec }))
   refuseLoosening(context, subject, { before: before?.spec.options, after: spec.options })
+  await refuseLeaving(context, subject, { before: before?.spec ?? null, after: spec })
+  refuseUnbounding(context, subject, { before: before?.spec ?? null, after: spec })
   const seen = onlyGiven({ ifVersion, ifId })
   if (before === null) refuseUnseen(spec.name, seen)
-  const answer = await store.do(putSchedule, spec, { mode, actor, ...seen, ...onlyGiven({ reason: why }) })
+  const judged = callerKind(actor) === 'agent' ? asJudged(how, seen) : { mode, ...seen }
+  const answer = await store.do(putSchedule, spec, { ...judged, actor, ...onlyGiven({ reason: why }) })
   const { schedule } = answer
   const changes = await changesOf(context, answer, before, spec)
   const { changed } = changes
@@ -242,12 +245,20 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
     ...changes,
     inWords: scheduleInWords(definitionOf(schedule.spec), context.kinds, context.fields.schedule),
     schedule: scheduleOf(schedule),
-    // A schedule without a queue uses `default`, whose ceiling is no surprise.
+    // A schedule without a queue uses `default`, whose ceiling is known.
     ...(answer.queueCreated === true &&
       spec.queue !== undefined && { queueCreated: createdQueue(context, spec.queue) }),
-    // From the step's answer, not from a later read: a dry run leaves nothing to read.
+    // Taken from the step's answer, not from a later read: a dry run leaves nothing to read.
     next: await readUpcoming(store, { now, schedule, count: nextCount }),
   }
+}
+
+/** An agent writes only over the version that it was checked against: what a person bounded meanwhile is not overwritten. */
+function asJudged({ mode, before }: Commit, seen: Pick<PutOptions, 'ifVersion' | 'ifId'>) {
+  if (before === null) return { mode: 'create' as const }
+  // The name of a finished task is free: the new schedule has no version of it.
+  if (before.spec.task !== undefined) return { mode, ...seen }
+  return { mode, ...seen, ifVersion: seen.ifVersion ?? before.version }
 }
 
 /** A removed payload counts too: the request then has another body. */

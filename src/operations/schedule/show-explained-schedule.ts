@@ -31,7 +31,7 @@ export function showScheduleExplained(answer: ScheduleExplained, sheet: Sheet): 
   ].join('\n')
 }
 
-/** Lines of parts with their instants in the zone of the reader. */
+/** Lines of parts, with their instants shown in the zone of the reader. */
 function inZone(line: string, sheet: Sheet): string {
   return line.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, (iso) => sheet.local(Date.parse(iso)))
 }
@@ -61,7 +61,9 @@ function whyOf(
     )
   }
   if (decision !== null) {
-    lines.push(sheet.paint.dim(`decided ${sheet.when(decision.at)} by version ${decision.version} of the schedule`))
+    // An occurrence that is kept from becoming a run until an instant is planned as of that instant.
+    const decided = decision.at > sheet.now ? 'postponed to' : 'decided'
+    lines.push(sheet.paint.dim(`${decided} ${sheet.when(decision.at)} by version ${decision.version} of the schedule`))
   }
   return [...lines, ...againOf(rederived, sheet)]
 }

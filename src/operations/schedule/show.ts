@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { formatDuration } from '../../core/duration.ts'
-import type { AuthorKind } from '../../core/schedule/hint-author.ts'
-import { backedOffEveryMs } from '../../core/timing/timing.ts'
+import { type AuthorKind, rankNames, rankOf } from '../../core/schedule/hint-author.ts'
+import { backedOffEveryMs } from '../../core/timing/schedule-backoff.ts'
 import { type Column, type Facts, indented, type Listing, type Sheet } from '../show.ts'
 import { plainText, shortText } from './plain-text.ts'
 import type { Schedule } from './schedule-answer.ts'
@@ -20,19 +20,24 @@ function timingOf({ cron, zone, everyMs, from, at, failureCount }: Schedule, she
 }
 
 /** When it runs next, in its own time zone. */
-export function nextOf({ nextDueAt, waitsFor, disabled, paused, deletedAt, zone }: Schedule, sheet: Sheet): string {
+export function nextOf(
+  { nextDueAt, waitsFor, disabled, paused, heldBy, deletedAt, zone }: Schedule,
+  sheet: Sheet,
+): string {
   const own = sheet.inZone(zone)
   if (deletedAt !== null || disabled !== null) return '-'
   if (paused !== null) return `after ${own.local(paused.until)}`
+  if (heldBy !== undefined) return `after ${heldBy}`
   if (nextDueAt !== null) return `${nextDueAt < sheet.now ? 'due ' : ''}${own.when(nextDueAt)}`
   return waitsFor === null ? '-' : `when ${waitsFor} has ended`
 }
 
 function standing(schedule: Schedule, { paint, relative }: Sheet): string {
-  const { disabled, paused, deletedAt, failureCount, nextDueAt, waitsFor, finished } = schedule
+  const { disabled, paused, heldBy, deletedAt, failureCount, nextDueAt, waitsFor, finished } = schedule
   if (deletedAt !== null) return paint.dim(`deleted ${relative(deletedAt)}`)
   if (disabled !== null || paused !== null) return paint.yellow('paused')
-  // A server of an earlier version does not say.
+  if (heldBy !== undefined) return paint.yellow(`held by ${heldBy}`)
+  // A server of an earlier version does not send this field.
   if (finished != null) return paint.dim(`finished: ${finished}`)
   if (failureCount > 0) return paint.red(`${failureCount} ${failureCount === 1 ? 'failure' : 'failures'} in a row`)
   if (nextDueAt === null && waitsFor === null) return paint.dim('over')
@@ -127,7 +132,7 @@ const wishes: Partial<Record<UpcomingRun['source'], string>> = {
 /** The next occurrences, a line each: local time, UTC, how far away, and notes. A spread occurrence is shown by its nominal instant, which is its identity. */
 export function upcomingShown(runs: readonly UpcomingRun[], sheet: Sheet): string {
   if (runs.length === 0) return 'It has no next occurrence.'
-  // Once is enough: every occurrence after an estimate is an estimate.
+  // Noted only once: every occurrence after an estimate is an estimate.
   const firstEstimate = runs.find(({ isEstimate }) => isEstimate)
   const columns: readonly Column<UpcomingRun>[] = [
     ['', ({ at, zone }) => sheet.inZone(zone).stamp(at)],
@@ -183,8 +188,11 @@ export const hintsShown: Listing<readonly Hint[], Hint> = {
     ['HINT', ({ kind, value }, { stamp }) => (kind === 'interval' ? `every ${formatDuration(value)}` : stamp(value))],
     [
       'STANDS',
-      ({ ended, expiresAt }, { now, local }) =>
-        ended === null && expiresAt > now ? `until ${local(expiresAt)}` : (ended?.by ?? 'expired'),
+      ({ ended, expiresAt, outrankedBy }, { now, local }) => {
+        if (ended !== null || expiresAt <= now) return ended?.by ?? 'expired'
+        const lost = outrankedBy === undefined ? '' : `lost to ${rankNames[rankOf(outrankedBy)]}, `
+        return `${lost}until ${local(expiresAt)}`
+      },
     ],
     ['BY', ({ by, author }) => (by === author ? by : `${by} ${shortText(author, authorWidth)}`)],
     ['WHY', 'reason', 'long'],
@@ -199,7 +207,7 @@ function nextIn(at: number | null, { stamp }: Sheet): string {
   return at === null ? 'none yet' : stamp(at)
 }
 
-/** The runs while it lived, and those of the schedule's own timing to compare. */
+/** The runs while the hint was in force, and those of the schedule's own timing to compare. */
 function outcomeOf({ outcome }: Hint, { howLong }: Sheet): string | null {
   if (outcome === null) return null
   const { starts, failures, firstFailureMs, baseline, isAtLeast } = outcome

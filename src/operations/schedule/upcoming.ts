@@ -78,7 +78,7 @@ function stateOf({ id, disabled, paused, pauses, waitsFor, ...view }: ScheduleVi
   }
 }
 
-/** An instant that a hint or bound gave is no calendar time, so no clock change moved it. */
+/** An instant that a hint or bound gave is not an instant of the cron, so no clock change moved it. */
 function byItsClocks({ timing }: ScheduleSpec, { decision, ...times }: Foreseen, previousAt?: number): UpcomingRun {
   const { winner, source } = decision
   const run = { ...times, source }

@@ -13,7 +13,7 @@ export type Def = {
   readonly entries?: Readonly<Record<string, unknown>>
 }
 
-/** Converters for instants, for advice, and for unions. */
+/** How to convert instants, advice and unions. */
 interface Encoding {
   instant(value: unknown): unknown
   advice(value: unknown): unknown

@@ -4,11 +4,14 @@ import { noted } from './schema-note.ts'
 /** The type of an answer, from its schema: read-only, as programs receive it. */
 export type AnswerOf<Schema extends z.ZodType> = Shown<z.output<Schema>>
 
-type Shown<Value> = Value extends readonly (infer Item)[]
-  ? readonly Shown<Item>[]
-  : Value extends object
-    ? { readonly [Field in keyof Value]: Shown<Value[Field]> }
-    : Value
+/** The same, read-only at any depth. */
+export type Shown<Value> = Value extends string | number | boolean
+  ? Value
+  : Value extends readonly (infer Item)[]
+    ? readonly Shown<Item>[]
+    : Value extends object
+      ? { readonly [Field in keyof Value]: Shown<Value[Field]> }
+      : Value
 
 /** The schema of an answer whose type is declared elsewhere. It compiles only when each is assignable to the other. */
 export function outputOf<Answer>() {
@@ -38,3 +41,9 @@ export function advice(says?: string) {
 export function flag(says: string) {
   return z.boolean().describe(says)
 }
+
+/** The answer to the deletion of something by its name. */
+export const freedName = z.strictObject({
+  name: text('The freed name.'),
+  deleted: z.literal(true).describe('Always true.'),
+})

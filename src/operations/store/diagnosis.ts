@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type AnswerOf, advice, count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
+import { type AnswerOf, advice, count, flag, instantOutput, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 
 /** The checks, in the order in which they are reported. */
@@ -25,7 +25,7 @@ export type CheckName = (typeof checkNames)[number] | (string & {})
 
 const finding = z.strictObject({
   subject: text('The subject: a run, a schedule, a setting.'),
-  state: z.enum(['note', 'wrong']).describe('Whether something is wrong, or only worth knowing.'),
+  state: z.enum(['note', 'wrong']).describe('Whether this is wrong, or only worth knowing.'),
   says: advice('What was found.'),
   next: advice('What to do, as a command where there is one; null when it is fixed.').nullable(),
   fixed: text('What the fix did; a fixed finding no longer counts.').optional(),
@@ -35,7 +35,7 @@ export type Finding = AnswerOf<typeof finding>
 
 const check = z.strictObject({
   check: z.string().describe(`The check: ${checkNames.join(', ')}, or a check of a part.`),
-  state: z.enum(['ok', 'note', 'wrong']).describe('The worst finding that is not fixed.'),
+  state: z.enum(['ok', 'note', 'wrong']).describe('The status of the worst finding that is not fixed.'),
   says: advice('The result in one sentence.'),
   findings: z.array(finding).describe('The findings, the worst first, at most 20.'),
   more: count('How many findings are not listed.'),
@@ -54,7 +54,7 @@ const diagnosisShape = z
 
 export type Diagnosis = AnswerOf<typeof diagnosisShape>
 
-export const diagnosis = noted(outputOf<Diagnosis>()(diagnosisShape), { id: 'Diagnosis', brief: diagnosisBrief })
+export const diagnosis = noted(diagnosisShape, { id: 'Diagnosis', brief: diagnosisBrief })
 
 const findingsShown = 5
 

@@ -130,6 +130,6 @@ export function diagnosisOfRefusal(error: BelfryError, { store, at }: Pick<Diagn
   const { message, hint, details = {} } = error
   const told = 'found' in details ? 'schema' : 'settings' in details ? 'durability' : 'store'
   const check = isDamage(error) ? 'integrity' : told
-  const finding = wrong(store, message, hint ?? 'Correct what it names, and run doctor again.')
+  const finding = wrong(store, message, hint ?? 'Correct what the message names, and run doctor again.')
   return { ok: false, at, store, checks: [checkOf(check, { says: message, findings: [finding] })] }
 }

@@ -18,7 +18,7 @@ export interface Seen {
 /** A check, and its fix where one is safe. Its texts are also the documents. */
 export interface HealthCheck extends ReasonWords {
   readonly check: string
-  /** Whether work goes on while it is wrong: `/health` then answers degraded instead of unhealthy. */
+  /** Whether work goes on while this check is wrong: `/health` then answers degraded instead of unhealthy. */
   readonly stopsNothing?: true
   /** What `fix` does; absent where it does nothing. */
   readonly mends?: string
@@ -64,6 +64,6 @@ export function failed(error: unknown): Seen {
   const { message, hint } = error as Error & { hint?: string }
   return {
     says: 'This check could not run.',
-    findings: [wrong('this check', message, hint ?? 'Correct what it names, and run doctor again.')],
+    findings: [wrong('this check', message, hint ?? 'Correct what the message names, and run doctor again.')],
   }
 }

@@ -8,7 +8,7 @@ import type { WorkerView } from '../../store/views.ts'
 import type { TargetKind } from '../../targets/kind.ts'
 import { workersFor } from '../explain/fleet.ts'
 import type { OperationContext } from '../operation-context.ts'
-import { isLiveAt } from '../worker/noun.ts'
+import { isLiveAt } from '../worker/worker-alive.ts'
 
 const pageLimit = 500
 const schedulesMax = 10_000
@@ -23,7 +23,7 @@ export interface Sweep {
 export class Inspection {
   readonly context: OperationContext
   readonly store: Store
-  /** Whether slow checks run too. */
+  /** Whether the slow checks run too, as with `--deep`. */
   readonly isDeep: boolean
   readonly now: number
   readonly condition: StoreCondition

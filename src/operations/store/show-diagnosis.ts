@@ -48,6 +48,6 @@ function summary(checks: readonly Check[], { paint }: Sheet): string {
   const said = parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}` : parts[0]
   if (said === undefined) return paint.green('Nothing is wrong.')
   if (wrong > 0) return paint.red(`${said}.`)
-  // A reader of the first words only must not take notes for nothing.
+  // A person who reads only the first words must still see that there are notes.
   return (notes === 0 ? paint.green : paint.yellow)(`${said}; nothing is wrong.`)
 }

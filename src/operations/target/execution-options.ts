@@ -30,7 +30,7 @@ export const executionSchema = {
   ...others,
   maxAttempts: count('The most attempts, where the run sets its own limit.').optional(),
   traceparent: text('The W3C trace context of its attempts.').optional(),
-  testOf: text('The schedule that it tests; it counts for nothing of that schedule.').optional(),
+  testOf: text('The schedule that the run tests; the run changes nothing of that schedule.').optional(),
 }
 
 /** Retry fields are checked together with the rules between them. */
@@ -66,12 +66,12 @@ export function executionOptions(
   }
   const twice = tags?.find((tag, index) => tags.indexOf(tag) !== index)
   if (twice !== undefined) {
-    problems.push({ field: 'tags', problem: `each tag once`, expected: 'each of them once' })
+    problems.push({ field: 'tags', problem: `each tag once`, expected: 'each tag once' })
   }
   return own
 }
 
-/** A stored timeout that was right when it was written stays until it, or the target, is edited. */
+/** A stored timeout that was valid when it was written stays valid until the timeout or the target is edited. */
 function rangeProblems(
   timeoutMs: number | undefined,
   kind: OptionsContext['kind'],

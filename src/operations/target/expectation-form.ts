@@ -23,7 +23,7 @@ const answerRules = {
 
 const noopSays = 'Such rules for a response without work: a no-op.'
 
-/** The rules are not listed twice: every model that lists its tools would read them once more. */
+/** The rules of `noop` are not listed a second time: every model that lists its tools would have to read them again. */
 function withNoop(rules: Partial<typeof answerRules>) {
   return z.strictObject({
     ...rules,

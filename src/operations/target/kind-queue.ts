@@ -22,7 +22,7 @@ export function kindQueue({ kind, given, problems }: QueueChoice): string | unde
   return kind.queue
 }
 
-/** The queue that a schedule had before, unless it only followed from a target that is replaced. */
+/** The queue that a schedule had before, unless that queue came only from a target that is being replaced. */
 export function keptQueue(
   { target, queue }: { readonly target?: Target | null | undefined; readonly queue?: string | undefined },
   kinds: readonly TargetKind[],

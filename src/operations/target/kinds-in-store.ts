@@ -7,8 +7,8 @@ interface Around {
 }
 
 /**
- * The kinds for reading these targets: those that depend on what is stored are asked for it. Nothing is read from the store where
- * no target is of such a kind.
+ * The kinds for reading these targets. A kind that depends on stored data reads that data first; without such a target nothing is
+ * read from the store.
  */
 export function kindsInStore(
   { store, kinds }: Around,

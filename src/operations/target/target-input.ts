@@ -11,7 +11,7 @@ import { isShown, type Problem } from '../input/refuse-input.ts'
 // biome-ignore lint/suspicious/noEmptyInterface: parts fill it.
 export interface PartTargets {}
 
-/** What may receive notifications besides requests and programs, by kind; declared in the same way. */
+/** Kinds of targets that may receive notifications besides requests and programs; declared in the same way. */
 // biome-ignore lint/suspicious/noEmptyInterface: parts fill it.
 export interface PartReceivers {}
 
@@ -31,7 +31,7 @@ export interface TargetContext {
   readonly kinds: readonly TargetKind[]
   /** The field that holds the target. */
   readonly field?: string
-  /** What it sends, where it sends messages of a part, which not all kinds do. Refusals name it. */
+  /** What the target sends, where it sends messages of a part, which not all kinds can do. Refusals name it. */
   readonly sends?: string
 }
 
@@ -92,7 +92,7 @@ function readKind(
   if (lane === undefined || lane === target.lane) return { target, problems: [] }
   return {
     target: undefined,
-    problems: [{ field: 'lane', problem: isShown(lane), expected: `${name}, which it gets by default` }],
+    problems: [{ field: 'lane', problem: isShown(lane), expected: `${name}, the default` }],
   }
 }
 
@@ -132,7 +132,7 @@ export function absentIn(target: unknown, { field = 'target', folder, kinds }: T
   return problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))
 }
 
-/** Why work without a target cannot have what a worker judges. */
+/** The refusal of fields that a worker judges, on work without a target. */
 export const outsideHosts = {
   problem: 'is given, and there is no target: outside hosts execute it',
   expected: 'a target too, which workers execute; or leave it out',

@@ -14,15 +14,10 @@ import { type Problem, quoted, refuse } from '../input/refuse-input.ts'
 import { behindLast } from '../next-page.ts'
 import { type Doors, operation } from '../operation.ts'
 import { plainText } from '../schedule/plain-text.ts'
-import { instantOutput, outputOf, text } from '../schema/output-schema.ts'
+import { type AnswerOf, instantOutput, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 import type { Sheet } from '../show.ts'
 import { hashOfSecret, secretBytes, tokenText } from './token-secret.ts'
-
-/** A token, without its secret. */
-export interface Token extends Omit<TokenView, 'scope'> {
-  readonly scope: Scope
-}
 
 const tokenFields = {
   id: text('The id of the token.'),
@@ -37,7 +32,9 @@ const tokenFields = {
   managedBy: text('The config source that sets its scope.').exactOptional(),
 }
 
-const tokenSaid = noted(outputOf<Token>()(z.strictObject(tokenFields).describe('An API token.')), { id: 'Token' })
+const tokenSaid = noted(z.strictObject(tokenFields).describe('An API token.'), { id: 'Token' })
+/** A token, without its secret. */
+export type Token = AnswerOf<typeof tokenSaid>
 
 const doors: Doors = {
   library: true,
@@ -70,9 +67,10 @@ const create = operation({
     ...durationFields('expires', 'How long the token is valid. Default: without end.'),
   }),
   takes: ['name'],
-  output: outputOf<Token & { readonly token: string }>()(
-    z.strictObject({ token: text('The secret. It is not stored and cannot be shown again.'), ...tokenFields }),
-  ),
+  output: z.strictObject({
+    token: text('The secret. It is not stored and cannot be shown again.'),
+    ...tokenFields,
+  }),
   errors: ['invalid', 'conflict'],
   doors,
   // The secret is alone on its line, so that it can be copied or piped.

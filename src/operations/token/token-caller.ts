@@ -7,9 +7,12 @@ export interface TokenCaller {
   readonly name: string
   readonly scope: Scope
   readonly kind: CallerKind
-  /** The run that it is bound to, which the token ends with. */
+  /** The run that the token is bound to; the token ends with the run. */
   readonly within?: RunBounds
 }
 
-/** Finds the caller of a token that a part has made: the caller, or why the token is refused; `null` where it is none of the part. */
+/**
+ * Finds the caller of a token that a part has made: the caller, or why the token is refused; `null` where the token is not one of the
+ * part.
+ */
 export type KnowsToken = (store: Store, token: string) => Promise<TokenCaller | string | null>

@@ -3,7 +3,6 @@ import type { Store } from '../../store/port.ts'
 import { leasesOfWorkers } from '../../store/reads/find-leases.ts'
 import { workersNow } from '../../store/reads/list-workers.ts'
 import type { WorkerView } from '../../store/views.ts'
-import { isProvenDead, ownIdentity, type ProcessIdentity } from '../../store/workers/process-identity.ts'
 import type { Ask } from '../door-facts.ts'
 import { limit, limitDefault } from '../fields/basic-fields.ts'
 import { onlyGiven } from '../fields/only-given.ts'
@@ -14,50 +13,15 @@ import { omit } from '../schema/brief.ts'
 import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 import { workersShown } from './show.ts'
+import { isDead, isLiveAt } from './worker-alive.ts'
 
 /** A worker, and whether it counts as alive. */
-export interface Worker extends WorkerView {
+export interface Worker extends Omit<WorkerView, 'isHost'> {
   readonly isLive: boolean
   /** The process is known to be gone, and the worker did not stop cleanly. */
   readonly isDead: boolean
   /** Leases of a dead worker that are not reclaimed yet. */
   readonly unreclaimed: number
-}
-
-const beatsMissedMax = 2
-
-/** Whether a worker is alive: it has not stopped, missed two heartbeats or been found dead. All doors and verbs share this rule, so they agree. */
-export function isLiveAt(worker: WorkerView, now: number): boolean {
-  const { stoppedAt, beatAt, beatMs } = worker
-  return stoppedAt === null && now - beatAt <= beatsMissedMax * beatMs && !isDead(worker)
-}
-
-/** The process is known to be gone, and the worker did not stop cleanly. For workers on other machines, silence proves nothing. */
-export function isDead({ stoppedAt, process }: WorkerView): boolean {
-  return stoppedAt === null && process !== null && isProvenDead(process, own())
-}
-
-/** The process is known to run on this machine, however old its last heartbeat is. */
-export function isHere({ process }: WorkerView): boolean {
-  const mine = own()
-  return process !== null && mine !== null && isOneMachine(process, mine) && !isProvenDead(process, mine)
-}
-
-/** Whether each worker can see the other's process: same machine and same pid namespace. */
-export function areSideBySide(a: WorkerView, b: WorkerView): boolean {
-  return a.process !== null && b.process !== null && isOneMachine(a.process, b.process)
-}
-
-function isOneMachine(a: ProcessIdentity, b: ProcessIdentity): boolean {
-  return a.bootId === b.bootId && a.pidNamespace === b.pidNamespace
-}
-
-let self: ProcessIdentity | null | undefined
-
-/** The identity of this process never changes, so it is read once. */
-function own(): ProcessIdentity | null {
-  if (self === undefined) self = ownIdentity()
-  return self
 }
 
 const can = z.strictObject({
@@ -101,7 +65,7 @@ const workerSaid = noted(
         beatMs: count('The time between heartbeats, in ms.'),
         stoppedAt: instantOutput('When it stopped cleanly; null while it runs, and when it died.').nullable(),
         diedAt: instantOutput('When another process found it dead; its last heartbeat is beatAt.').nullable(),
-        halted: text('Why it fires and leases nothing though it is alive; null: it does.').nullable(),
+        halted: text('Why it fires and leases nothing although it is alive; null: it fires and leases.').nullable(),
         lost: lostSaid.nullable().describe('The runs that were reclaimed from it; null: none.'),
         process: processSaid.nullable().describe('Its process, where the operating system reports it.'),
         isLive: flag(
@@ -116,14 +80,14 @@ const workerSaid = noted(
 )
 
 /** A worker that died has not stopped, but counts as gone. */
-function workerOf(worker: WorkerView, now: number): Omit<Worker, 'unreclaimed'> {
+function workerOf({ isHost: _, ...worker }: WorkerView, now: number): Omit<Worker, 'unreclaimed'> {
   const { stoppedAt, diedAt } = worker
   const isLive = isLiveAt(worker, now)
   return { ...worker, stoppedAt: diedAt === null ? stoppedAt : null, isLive, isDead: diedAt !== null || isDead(worker) }
 }
 
-/** Whether it is known to be gone, so that it is listed behind all that are not. */
-function isGone({ stoppedAt, diedAt }: WorkerView): boolean {
+/** Whether the worker is known to be gone, so that it is listed after all other workers. */
+function isGone({ stoppedAt, diedAt }: Pick<WorkerView, 'stoppedAt' | 'diedAt'>): boolean {
   return stoppedAt !== null || diedAt !== null
 }
 
@@ -180,7 +144,7 @@ export const workerOperations = {
 
 const pageMax = 1_000
 
-/** What time it is at a store, and whether a worker is alive there: one read where a page holds all workers. */
+/** The time of a store's clock, and whether a worker is alive there. One read is enough if a page holds all workers. */
 export async function standingOf(store: Pick<Store, 'look'>): Promise<{ now: number; hasWorker: boolean }> {
   let now = 0
   const hasWorker = await isAnyLive(async (asked) => {

@@ -1,6 +1,6 @@
 import type { Migration } from '../../store/migrations/migration.ts'
 
-/** Profiles of agents that config files bring, and what is known of each attempt of an agent: its session above all, which the next attempt may continue. */
+/** Agent profiles from config files, and the facts of each agent attempt, above all its session, which the next attempt may continue. */
 export const agentTables: Migration = {
   version: 25,
   name: 'agents',

@@ -2,15 +2,15 @@ import type { AgentProfile } from './profile-form.ts'
 
 export interface AgentCall {
   readonly prompt: string
-  /** The file with the prompt, where it is handed over as one. */
+  /** The file with the prompt, if the profile passes the prompt in a file. */
   readonly promptFile: string | null
   readonly model?: string | undefined
-  /** The session that is continued, or the id of a new one. */
+  /** The session to continue, or the id for a new session. */
   readonly session?: string | undefined
   readonly isResumed?: boolean | undefined
 }
 
-/** What stands for a group of arguments in `argv`; a group without a place comes last. */
+/** Placeholders for groups of arguments in `argv`; a group without a placeholder comes last. */
 const places = ['{model}', '{resume}'] as const
 
 /** The program and its arguments for one call. */
@@ -36,7 +36,7 @@ function filled(word: string, { prompt }: AgentProfile, call: AgentCall): string
     '{model}': call.model,
     '{session}': call.session,
     '{promptFile}': call.promptFile,
-    // Only where the profile hands it over so: elsewhere it would be shown to everybody who lists processes.
+    // Only where the profile passes the prompt as an argument: every user who lists processes can read arguments.
     '{prompt}': prompt === 'argument' ? call.prompt : undefined,
   }
   return word.replace(/\{(?:model|session|promptFile|prompt)\}/g, (mark) => values[mark] ?? mark)

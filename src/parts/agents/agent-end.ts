@@ -9,11 +9,11 @@ import type { AgentEnd } from './agent-process.ts'
 import type { KeptFacts } from './attempt-rows.ts'
 import type { AgentProfile } from './profile-form.ts'
 
-/** A result above 100 KB would be cut as a whole; so the text in it is cut. */
+/** A result above 100 KB would be truncated as one piece, so the text inside it is truncated instead. */
 const textBytesMax = 64 * 1024
 const complaintLengthMax = 200
 
-/** The end of an attempt: what the transcript proves, and what is kept as its result. */
+/** The end of an attempt: what the transcript proves, and what the store keeps as its result. */
 export function endedBy(
   { exit, reader: { facts }, complaints, stalled, hasLingered }: AgentEnd,
   { profile, isResumed, durationMs }: { profile: AgentProfile; isResumed: boolean; durationMs: number },
@@ -49,7 +49,7 @@ function factsOf(verdict: ReturnType<typeof transcriptVerdict>, complaints: stri
     }
     case 'failed': {
       const { code, why, retryable } = verdict
-      // What it wrote to stderr is often all that says why.
+      // Often only stderr says why the agent failed.
       const last = code === 'no-answer' || code === 'agent-error' ? lastLine(complaints) : ''
       const error = `${code}: ${reasonText(why, complaintLengthMax)}${last === '' || why.includes(last) ? '' : `; ${last}`}`
       return { error, ...(retryable !== undefined && { retryable }) }
@@ -57,20 +57,21 @@ function factsOf(verdict: ReturnType<typeof transcriptVerdict>, complaints: stri
   }
 }
 
-/** Whether a program that was to continue a session says that there is none, having done nothing. */
+/** Whether a program that should continue a session reported that the session does not exist, and did nothing else. */
 export function isMissingSession(
-  { reader: { facts }, hasSpoken, complaints }: AgentEnd,
+  { exit, reader: { facts }, hasSpoken, complaints, stalled }: AgentEnd,
   { missing = [] }: AgentProfile,
 ): boolean {
   if (facts.hasActed || facts.limit !== undefined || facts.proven.setup !== undefined) return false
-  if (!hasSpoken && !facts.isDone && complaints === '') return true
+  // Some exit with 0 and print nothing. A program that was killed, or hung at its start, may still have its session.
+  if (!hasSpoken && !facts.isDone && complaints === '') return exit.exitCode === 0 && stalled === undefined
   const said = [complaints, facts.proven.error ?? '', facts.text ?? ''].map((text) => text.slice(-complaintsReadMax))
   return missing.some((pattern) => said.some((text) => patternMatches(pattern, text)))
 }
 
 const complaintsReadMax = 4_000
 
-/** What is kept with the attempt. */
+/** The facts that the store keeps with the attempt. */
 export function keptFacts(
   facts: Transcript,
   profile: Pick<TranscriptProfile, 'prices' | 'currency'>,
@@ -89,7 +90,7 @@ function textOf(text: string | undefined): object {
   }
 }
 
-/** An answer that is JSON can be checked by rules for JSON. */
+/** Parses an answer that is JSON, so that rules for JSON can check it. */
 function jsonOf(text: string): Pick<EndFacts, 'json'> {
   try {
     return { json: JSON.parse(text) }

@@ -4,15 +4,17 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AgentState } from '../../core/agent/agent-state.ts'
 import { interruptedSession } from '../../core/agent/interrupted-session.ts'
-import { originatedPrompt } from '../../core/agent/prompt-origin.ts'
+import { originatedPrompt, payloadText } from '../../core/agent/prompt-origin.ts'
 import type { WorkspaceEnd } from '../../core/agent/workspace-kept.ts'
 import { BelfryError } from '../../core/error.ts'
+import type { Target } from '../../core/target.ts'
 import type { Attempt, Ended, Execute, StopReason } from '../../targets/attempt.ts'
 import { environmentOf } from '../../targets/command/environment.ts'
 import { type Program, startProblem } from '../../targets/command/start-problem.ts'
 import { type Started, start } from '../../targets/command/start-program.ts'
 import { Tether } from '../../targets/command/tether.ts'
 import type { ExecutorHost, KindExecutor } from '../../targets/kind.ts'
+import { killAfterVariable } from '../../targets/process-group.ts'
 import { redact } from '../../targets/redact.ts'
 import type { Secret } from '../../targets/secret.ts'
 import { commandOf } from './agent-command.ts'
@@ -24,7 +26,8 @@ import { turnNote } from './children/loop-turns.ts'
 import { keepRunToken, newRunToken } from './children/run-token.ts'
 import { projectRoot } from './inbox/project-root.ts'
 import { checkSource, isProgramThere, ProfileCache } from './profile-cache.ts'
-import { type AgentProfile, killAfterMsMax } from './profile-form.ts'
+import { estimateIn } from './profile-estimate.ts'
+import type { AgentProfile } from './profile-form.ts'
 import { promptIn } from './prompt-file.ts'
 import { type RunOriginNames, runOrigin } from './run-origin.ts'
 import { type RunBefore, runBefore } from './tasks/run-before.ts'
@@ -35,10 +38,10 @@ import { runSetup } from './workspace/run-setup.ts'
 
 type Host = Pick<ExecutorHost, 'store' | 'secrets' | 'serverUrl'>
 
-/** Executes prompts. It announces the profiles whose programs it finds. */
+/** Executes prompts. The executor announces the profiles whose programs this machine has. */
 export async function agentExecutor({ store, secrets, serverUrl }: Host): Promise<KindExecutor> {
   const profiles = new ProfileCache(store)
-  const tether = new Tether(killAfterMsMax)
+  const tether = new Tether()
   const named = new Map<string, Execute>()
   const execute: Execute = async (attempt) => {
     const startedMs = attempt.clock.monotonic()
@@ -46,7 +49,7 @@ export async function agentExecutor({ store, secrets, serverUrl }: Host): Promis
       const call = await AgentRun.of(attempt, { store, secrets, tether, profiles, ...(serverUrl && { serverUrl }) })
       return await call.carryOut(startedMs)
     } catch (error) {
-      // Nothing was begun, so a retry does no harm; and a person may bring the program, the secret or the prompt.
+      // Nothing has begun, so a retry is harmless; meanwhile a person may add the program, the secret or the prompt.
       if (!(error instanceof BelfryError)) throw error
       return { facts: { error: error.message, retryable: error.code !== 'invalid' } }
     }
@@ -59,10 +62,12 @@ export async function agentExecutor({ store, secrets, serverUrl }: Host): Promis
     for (const name of named.keys()) if (!profiles.known.has(name)) named.delete(name)
   }
   await refresh()
+  const profileOf = (target: Target) => profiles.known.get((target as unknown as AgentTarget).agent.profile)?.profile
   return {
     named,
     refresh,
-    timeoutMsOf: (target) => profiles.known.get((target as unknown as AgentTarget).agent.profile)?.profile.timeoutMs,
+    timeoutMsOf: (target) => profileOf(target)?.timeoutMs,
+    estimateOf: (target) => estimateIn(profileOf(target)),
   }
 }
 
@@ -71,14 +76,14 @@ interface Around extends Host {
   readonly profiles: ProfileCache
 }
 
-/** One attempt of a prompt: at most two processes, where the session that it continues is gone. */
+/** One attempt of a prompt. It starts a second process only if the session to continue does not exist any more. */
 class AgentRun {
   readonly #attempt: Attempt
   readonly #around: Around
   readonly #profile: AgentProfile
   readonly #target: AgentTarget
   readonly #prompt: string
-  /** The session as far as it is known, and what else was seen of the agent. */
+  /** The session, once it is known, and the other facts seen of the agent. */
   #session: string | null = null
   #seen: Pick<KeptFacts, 'state' | 'terminal'> = {}
   #kept: Promise<unknown> = Promise.resolve()
@@ -93,7 +98,7 @@ class AgentRun {
 
   static async of(attempt: Attempt, around: Around): Promise<AgentRun> {
     const known = await around.profiles.all()
-    // A target was validated when it was written, but perhaps by a version with other rules, or a profile is gone.
+    // The target was validated when it was written, but perhaps by a version with other rules. Its profile may have been removed since.
     const [wrong] = agentProblems(attempt.target, known)
     if (wrong !== undefined) {
       throw new BelfryError('invalid', `The target's ${wrong.field} ${wrong.problem}; it needs ${wrong.expected}.`)
@@ -118,12 +123,12 @@ class AgentRun {
       end = workspaceEnd(ended, this.#attempt.signal)
       return ended
     } finally {
-      // Where the store does not answer, the row still says that it is in use, and `workspace prune` looks at it later.
+      // If the store does not answer, the row still says that the worktree is in use, and `workspace prune` checks it later.
       await workspace.leave(end).catch(() => undefined)
     }
   }
 
-  /** A session that is gone is found out only by its program. */
+  /** Only the program can report that a session does not exist any more. */
   async #answered(around: Surroundings, session: string | null, startedMs: number): Promise<Ended> {
     if (!around.isInterrupted) await this.#setUp(around)
     let end = await this.#played(around, session)
@@ -153,6 +158,7 @@ class AgentRun {
     const environment = {
       ...environmentOf(this.#attempt, { ...(value as Record<string, string>) }, process.env),
       BELFRY_NAMESPACE: store.namespace,
+      [killAfterVariable]: String(this.#profile.killAfterMs),
       ...(origin.schedule !== undefined && { BELFRY_SCHEDULE: origin.schedule }),
       ...(origin.task !== undefined && { BELFRY_TASK: origin.task }),
       ...(await this.#access()),
@@ -164,7 +170,7 @@ class AgentRun {
     return { origin: { ...origin, lastAnswer, note }, environment, secrets: [...secrets, ...token] }
   }
 
-  /** A token for this attempt alone, and where it can be used. The attempt of a live check is of no run, and has none. */
+  /** A token for this attempt only, and the server that accepts it. The attempt of a live check belongs to no run, so it gets no token. */
   async #access(): Promise<{ readonly BELFRY_TOKEN?: string; readonly BELFRY_SERVER?: string }> {
     const { store, serverUrl } = this.#around
     if (this.#attempt.source === checkSource) return {}
@@ -198,7 +204,7 @@ class AgentRun {
     return interruptedSession(await this.#around.store.look(earlierAttempts, { runId, fence }), this.#profile.name)
   }
 
-  /** The session of the run before, where the task goes on in it. */
+  /** The session of the previous run, if the task continues it. */
   async #sessionBefore(): Promise<string | null> {
     if (this.#target.agent.context !== 'session' || this.#profile.resume === undefined) return null
     const before = await this.#runBefore()
@@ -211,12 +217,12 @@ class AgentRun {
   }
 
   async #played(around: Surroundings, resumed: string | null): Promise<AgentEnd & { readonly session: string | null }> {
-    const { runId, plannedAt } = this.#attempt
+    const { runId, plannedAt, payload } = this.#attempt
     const profile = this.#profile
     const session = resumed ?? (profile.session === undefined ? undefined : randomUUID())
     const isResumed = resumed !== null
-    const origin = { runId, ...around.origin, plannedAt, isResumed: isResumed && around.isInterrupted }
-    const prompt = originatedPrompt(this.#prompt, origin)
+    const handed = { payload: payloadText(payload, runId), isResumed: isResumed && around.isInterrupted }
+    const prompt = originatedPrompt(this.#prompt, { runId, ...around.origin, plannedAt, ...handed })
     const promptFile = profile.prompt === 'file' ? await writtenPrompt(prompt) : null
     try {
       const { model } = this.#target.agent
@@ -240,7 +246,7 @@ class AgentRun {
     const problem = await startProblem(program)
     if (problem !== null) throw new BelfryError('unavailable', redact(problem, around.secrets))
     if (this.#attempt.signal.aborted) throw new BelfryError('unavailable', 'It was stopped before it began.')
-    // Known before the agent begins: whatever happens to this worker, the next attempt can continue it.
+    // Stored before the agent begins: even if this worker dies, the next attempt can continue the session.
     this.#session = session ?? null
     if (session !== undefined) await this.#keep({})
     const { store, tether } = this.#around
@@ -271,14 +277,14 @@ class AgentRun {
     }
   }
 
-  /** Each state is a write, so those that every attempt has are kept with its end alone. */
+  /** Each change of state is a write, so only changes to or from `question` and `waiting` are written at once. */
   #does(state: AgentState): void {
     const isRemarkable = [this.#seen.state, state].some((each) => each === 'question' || each === 'waiting')
     this.#seen = { ...this.#seen, state }
     if (isRemarkable) this.#kept = this.#kept.then(() => this.#keep({}))
   }
 
-  /** A store that does not answer now is told again at the end. */
+  /** A write that fails now is repeated at the end of the attempt. */
   async #keep(facts: object): Promise<void> {
     const { runId, fence } = this.#attempt
     const { name: profile, hash: profileVersion } = this.#profile
@@ -288,12 +294,12 @@ class AgentRun {
   }
 }
 
-/** What an attempt runs in. */
+/** The environment in which an attempt runs its program. */
 interface Surroundings extends Omit<Program, 'argv'> {
   readonly secrets: readonly Secret[]
-  /** What the line above the prompt names, and the answer of the run before. */
+  /** The names for the line above the prompt, and the answer of the previous run. */
   readonly origin: RunOriginNames & { readonly lastAnswer: string | null | undefined; readonly note: string | null }
-  /** Whether the session that it continues was interrupted. */
+  /** Whether the session to continue was interrupted. */
   readonly isInterrupted: boolean
 }
 
@@ -304,7 +310,7 @@ interface Beginning {
   readonly session: string | undefined
 }
 
-/** Reasons after which the run goes on later, where it stopped. */
+/** Stop reasons after which the run continues later, where it stopped. */
 const interrupting: readonly unknown[] = ['shutdown', 'release', 'lease-lost'] satisfies StopReason[]
 
 function workspaceEnd({ facts }: Ended, signal: AbortSignal): WorkspaceEnd {

@@ -7,7 +7,7 @@ import { tasks } from './tasks/part.ts'
 import { terminals } from './terminal/part.ts'
 import { workspaces } from './workspace/part.ts'
 
-/** Agents, and what surrounds them. Each room is a part of its own. */
+/** The parts about agents. Each folder is a part of its own. */
 export const agents = [
   core,
   workspaces,

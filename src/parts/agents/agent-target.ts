@@ -18,21 +18,21 @@ export interface AgentTarget {
     readonly prompt?: string | undefined
     readonly promptFile?: string | undefined
     readonly model?: string | undefined
-    /** What it knows of the run before it: nothing, its answer, or its session. */
+    /** What the agent gets of the previous run: nothing, its answer, or its session. */
     readonly context?: 'fresh' | 'last' | 'session' | undefined
-    /** Whether an attempt continues the session of one that was interrupted. */
+    /** Whether an attempt continues the session of an interrupted attempt. */
     readonly resume?: 'interrupted' | 'never' | undefined
-    /** What is kept as output: readable text, or what the agent prints. */
+    /** What the run keeps as output: readable text, or the agent's output unchanged. */
     readonly output?: 'text' | 'raw' | undefined
-    /** Whether it works in `cwd` itself, or in a worktree of its own. */
+    /** Whether the agent works in `cwd` itself, or in its own worktree. */
     readonly workspace?: 'shared' | 'worktree' | undefined
-    /** The commit that a worktree begins with. */
+    /** The commit that a worktree starts from. */
     readonly ref?: string | undefined
-    /** When a worktree outlives its attempt. */
+    /** When a worktree is kept after its attempt. */
     readonly keep?: Keep | undefined
     /** A command that prepares the workspace. */
     readonly setup?: string | readonly string[] | undefined
-    /** Whether it runs in a terminal that people can attach to. */
+    /** Whether the agent runs in a terminal that people can attach to. */
     readonly terminal?: 'none' | 'tmux' | undefined
   }
   readonly cwd?: string | undefined
@@ -55,16 +55,16 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   keep: ['changed', 'always', 'never'],
   terminal: ['none', 'tmux'],
 }
-/** The fields of an agent beside its profile and prompt. */
+/** The fields of an agent besides its profile and prompt. */
 export const furtherFields = ['promptFile', 'model', ...Object.keys(choices), 'ref', 'setup']
 const fields = ['profile', 'prompt', ...furtherFields]
-/** A reference to a secret that was written into the text, or a token of Belfry. */
+/** A secret reference written into the text, or a Belfry token. */
 const secretInText = /\{\s*["']?secret["']?\s*:|\bbelfry_[0-9a-z.-]+_[0-9a-f]{64}\b/
 
-/** The problems of an agent target, with those of its profile's name where the profiles are known. */
+/** The problems of an agent target. The name of its profile is checked only where the profiles are known. */
 export function agentProblems(target: Target, known?: ReadonlyMap<string, KnownProfile>): TargetProblem[] {
   const { agent, lane: _, ...beside } = target
-  // A program for its place: folder and environment follow the same rules as those of a command.
+  // `true` is a placeholder for the program: the folder and the environment follow the rules of a command target.
   const besides = commandTargetProblems({ ...beside, command: ['true'] }).map((problem) => ({
     ...problem,
     expected: problem.problem === 'is not known' ? 'only agent, cwd and env' : problem.expected,
@@ -114,7 +114,7 @@ function modelProblems(
   ]
 }
 
-/** Checked when it is written: later it would begin from nothing without saying so. */
+/** Checked when the target is written: at run time the agent would start from nothing without a warning. */
 function contextProblems(
   { profile, context }: Readonly<Record<string, unknown>>,
   known: ReadonlyMap<string, KnownProfile> | undefined,
@@ -149,7 +149,7 @@ function workspaceProblems(
   ]
 }
 
-/** The folder that agents share, as the key that lets one of them work there at a time. */
+/** The folder that agents share, as the concurrency key that lets one agent at a time work there. */
 export function checkoutKey(target: AgentTarget, profile: AgentProfile | undefined): string | undefined {
   const { agent, cwd = profile?.cwd } = target
   const isShared = (agent.workspace ?? profile?.workspace ?? 'shared') === 'shared'
@@ -157,7 +157,7 @@ export function checkoutKey(target: AgentTarget, profile: AgentProfile | undefin
   try {
     return realpathSync(cwd)
   } catch {
-    // It is a folder of the workers' machines.
+    // The folder is on the workers' machines, not here.
     return cwd
   }
 }
@@ -183,7 +183,15 @@ function promptProblems({ prompt, promptFile }: Readonly<Record<string, unknown>
   return wrong === null ? [] : [problemAt('agent.prompt', ...wrong)]
 }
 
-/** Why a text is no prompt, and what would be. A prompt file is checked when it is read. */
+/** Why a prompt of this size is refused. */
+export function tooLong(bytes: number): [problem: string, expected: string] {
+  return [
+    `has ${bytes} bytes`,
+    `a text of at most ${promptBytesMax / 1024} KB; put the rest into a file that the agent reads`,
+  ]
+}
+
+/** Why a text is not a valid prompt, and what is expected. A prompt file is checked when a worker reads it. */
 export function promptProblem(prompt: unknown): [problem: string, expected: string] | null {
   const expected = `a text of at most ${promptBytesMax / 1024} KB`
   if (isSecretReference(prompt) || (typeof prompt === 'string' && secretInText.test(prompt))) {
@@ -192,13 +200,12 @@ export function promptProblem(prompt: unknown): [problem: string, expected: stri
   if (typeof prompt !== 'string') return [`is ${shown(prompt)}`, expected]
   if (prompt.trim() === '') return ['is empty', expected]
   const bytes = Buffer.byteLength(prompt)
-  if (bytes > promptBytesMax)
-    return [`has ${bytes} bytes`, `${expected}; put the rest into a file that the agent reads`]
+  if (bytes > promptBytesMax) return tooLong(bytes)
   if (prompt.includes('\0')) return [`has a NUL character at position ${prompt.indexOf('\0')}`, 'a text without it']
   return prompt.isWellFormed() ? null : ['has half of a surrogate pair', 'well-formed Unicode']
 }
 
-/** Makes paths absolute while their base is known. */
+/** Makes paths absolute while the folder that they are relative to is known. */
 export function resolveAgent(target: Target, folder: string): Target {
   const { agent, cwd } = target
   const promptFile = isRecord(agent) ? agent.promptFile : undefined
@@ -209,12 +216,17 @@ export function resolveAgent(target: Target, folder: string): Target {
   }
 }
 
-/** Files that the target names in this folder, and that do not exist. */
+/** The files that the target names in this folder and that do not exist, and a prompt file here that is too long. */
 export function absentOfAgent({ agent, ...beside }: Target, folder: string): TargetProblem[] {
   const promptFile = isRecord(agent) ? agent.promptFile : undefined
   const found = absentPaths(beside, folder)
-  if (!isRelative(promptFile) || promptFile.includes('\0')) return found
-  if (statSync(resolve(folder, promptFile), { throwIfNoEntry: false })?.isFile() === true) return found
+  if (typeof promptFile !== 'string' || promptFile === '' || promptFile.includes('\0')) return found
+  const stats = statSync(resolve(folder, promptFile), { throwIfNoEntry: false })
+  if (stats?.isFile() === true && stats.size > promptBytesMax) {
+    const [problem, expected] = tooLong(stats.size)
+    return [...found, problemAt('agent.promptFile', `names ${JSON.stringify(promptFile)}, which ${problem}`, expected)]
+  }
+  if (stats?.isFile() === true || !isRelative(promptFile)) return found
   const problem = `names ${JSON.stringify(promptFile)}, which is no file in ${folder}`
   return [...found, problemAt('agent.promptFile', problem, 'a text file, or an absolute path on the workers’ machines')]
 }

@@ -88,11 +88,13 @@ const here: Doors = {
 const check = operation({
   ...common,
   verb: 'check',
-  // It starts a program.
+  // The verb starts a program.
   effect: 'write',
   scope: 'admin',
   doors: here,
   begins: true,
+  // The verb writes to no store, and its answer is about this machine only.
+  namesWorkers: true,
   says: 'Check that the program of a profile can be started here, and print its version; with live, send it a tiny prompt and compare what it prints with the profile.',
   request: 'a check of a profile',
   input: named.extend({
@@ -133,6 +135,7 @@ function hasPrices(prices: AgentProfile['prices']): boolean {
 async function presentProfile({ store }: OperationContext, wanted: string): Promise<KnownProfile> {
   const known = await knownProfiles(store)
   const found = known.get(wanted)
-  if (found === undefined) throw absent('profile', wanted, [...known.keys()], 'List profiles with `belfry agent list`.')
+  if (found === undefined)
+    throw absent('profile', wanted, [...known.keys()], `The profiles are ${[...known.keys()].join(', ')}.`)
   return found
 }

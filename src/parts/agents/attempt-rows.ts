@@ -6,14 +6,14 @@ import { all, both, one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import type { TerminalFacts } from './terminal/start-in-terminal.ts'
 
-/** What is kept of an attempt besides its profile and session. */
+/** The facts kept of an attempt besides its profile and session. */
 export interface KeptFacts {
-  /** A hash of the profile as it was. */
+  /** A hash of the profile at the time of the attempt. */
   readonly profileVersion: string
-  /** A hash of the prompt as it was handed over, without the line of origin. */
+  /** A hash of the prompt as the agent received it, without the line of origin. */
   readonly promptHash?: string
   readonly resumed?: true
-  /** What the agent was doing when last heard of. */
+  /** The last known state of the agent. */
   readonly state?: AgentState
   readonly terminal?: TerminalFacts & { readonly machine: string }
   readonly model?: string
@@ -30,7 +30,7 @@ export interface AgentAttempt {
   readonly facts: KeptFacts
 }
 
-/** Written only under the lease of the attempt: a worker that has lost it has nothing more to say. */
+/** Written only under the lease of the attempt: a worker that has lost the lease must not write. */
 const keep = both(
   'agents keep attempt',
   `insert into belfry.agent_attempt (run_id, fence, ns, profile, session_id, facts)

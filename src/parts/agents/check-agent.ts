@@ -25,13 +25,13 @@ interface Checking {
   readonly isLive: boolean
 }
 
-/** Whether the program of a profile is here, what it says of its version, and whether it prints what the profile reads. */
+/** Whether this machine has the program of a profile, which version it reports, and whether its output has what the profile reads. */
 export async function checkedProgram(profile: AgentProfile, { store, isLive }: Checking): Promise<Found> {
   const { name, install } = profile
   const problem = await programProblem(profile, process.env)
   if (problem !== null) {
     const get = install === undefined ? '' : ` Get it: ${install}.`
-    const where = `Or set its path in belfry.yaml: agents: { ${name}: { program: /path/to/it } }.`
+    const where = `Or set its path in belfry.yaml, which begins with a line such as \`source: here\`: \`agents: { ${name}: { program: /path/to/it } }\`.`
     return { found: false, version: null, problem: `${problem}${get} ${where}` }
   }
   const version = await versionOf(profile)
@@ -50,7 +50,7 @@ function versionOf(profile: AgentProfile): Promise<string | null> {
   })
 }
 
-/** Hands over a tiny prompt as a run would, and compares what came back with what the profile reads. */
+/** Sends a tiny prompt as a run would, and compares the answer with what the profile reads. */
 async function seenLive(profile: AgentProfile, store: Store): Promise<NonNullable<Checked['live']>> {
   const secrets = secretResolver({ env: process.env, folder: join(dirname(store.place), 'secrets') })
   const { named } = await agentExecutor({ store, secrets })
@@ -70,9 +70,9 @@ async function seenLive(profile: AgentProfile, store: Store): Promise<NonNullabl
   }
 }
 
-/** What the result of a run calls a fact. */
+/** The name of each fact in the result of a run. */
 const factNames: Readonly<Record<string, string>> = { session: 'sessionId', final: 'text', cost: 'money' }
-/** Facts that not every answer has. */
+/** Facts that some answers lack. */
 const occasional: readonly string[] = [
   'done',
   'say',
@@ -88,7 +88,7 @@ function promised({ read }: AgentProfile): string[] {
   return readNames.filter((name) => read[name] !== undefined && !occasional.includes(name))
 }
 
-/** An attempt of no run: nothing is kept of it. */
+/** An attempt that belongs to no run: the store keeps nothing of it. */
 function trial({ name }: AgentProfile, signal: AbortSignal): Attempt {
   const claimId = randomBytes(16).toString('hex')
   return {
@@ -109,6 +109,7 @@ function trial({ name }: AgentProfile, signal: AbortSignal): Attempt {
     account: null,
     utilisation: () => undefined,
     usage: () => undefined,
+    state: () => undefined,
     drained: async () => undefined,
   }
 }

@@ -15,7 +15,7 @@ import {
 } from './agent-target.ts'
 import type { KnownProfile } from './profiles.ts'
 
-/** Short for the sake of models, which read it with every verb that takes a target: docs/agents.md explains the further fields. */
+/** Kept short, because models read it with every verb that takes a target; docs/agents.md explains the further fields. */
 const form = z.strictObject({
   agent: z
     .looseObject({
@@ -56,7 +56,7 @@ const flags: TargetKind['flags'] = [
   ...commandKind.flags.filter(({ field }) => field === 'cwd' || field === 'env'),
 ]
 
-/** Prompts for agents. Each profile is a lane, so that a worker takes only those whose program it has. */
+/** Prompts for agents. Each profile is a lane, so that a worker takes only the prompts whose program it has. */
 function agentKindOf(known?: ReadonlyMap<string, KnownProfile>, hasTerminals = true): TargetKind {
   return {
     name: 'agent',
@@ -78,7 +78,7 @@ function agentKindOf(known?: ReadonlyMap<string, KnownProfile>, hasTerminals = t
     graceMs: 600_000,
     startsPrograms: true,
     message: 'is an agent, which takes prompts and no messages',
-    // A prompt that was handed over is not taken back: without its session another attempt would begin from nothing.
+    // An agent that has received a prompt cannot forget it: without its session another attempt would start from nothing.
     repeats: (target) => {
       const { profile, resume } = agentOf(target)
       return resume !== 'never' && known?.get(profile)?.profile.resume !== undefined
@@ -89,13 +89,16 @@ function agentKindOf(known?: ReadonlyMap<string, KnownProfile>, hasTerminals = t
       return account === undefined ? {} : { account: [account] }
     },
     keyOf: (target) => checkoutKey(target as unknown as AgentTarget, known?.get(agentOf(target).profile)?.profile),
+    ...(known !== undefined && {
+      names: { noun: 'profile', known: [...known.keys()], listedBy: ['agent', 'list'] },
+    }),
     serving: (name) =>
       `Install the program of profile ${name} where a worker runs, or set agents.${name}.program to its path: \`belfry agent check ${name}\`.`,
     async inStore(store, declared) {
       const { knownProfiles } = await import('./profiles.ts')
       const { isTmuxHere } = await import('./terminal/tmux.ts')
       const given = declared?.agents as Readonly<Record<string, unknown>> | undefined
-      // Only a store in a file of this machine is surely worked on here.
+      // Only the workers of a store in a file are known to be on this machine.
       return agentKindOf(await knownProfiles(store, given), !isAbsolute(store.place) || (await isTmuxHere()))
     },
     async executor(host) {

@@ -4,10 +4,10 @@ import type { AgentProfile } from './profile-form.ts'
 import { listProfiles } from './profile-rows.ts'
 import { type KnownProfile, knownProfiles } from './profiles.ts'
 
-/** Where the attempt of a live check comes from. */
+/** The source of the attempt of a live check. */
 export const checkSource = 'check'
 
-/** The profiles as the store has them: read at each question, and made anew only when a row has changed. */
+/** The profiles in the store. Each call reads the rows; the profiles are parsed again only when a row has changed. */
 export class ProfileCache {
   readonly #store: KindStore
   #rows: string | null = null
@@ -30,7 +30,7 @@ export async function isProgramThere(profile: AgentProfile, env: NodeJS.ProcessE
   return (await programProblem(profile, env)) === null
 }
 
-/** Why it cannot, in one sentence. */
+/** Why the program cannot be started, in one sentence. */
 export function programProblem({ argv, env: named }: AgentProfile, env: NodeJS.ProcessEnv): Promise<string | null> {
   const { PATH: path = env.PATH ?? '' } = named ?? {}
   return startProblem({ argv, cwd: '/', environment: { PATH: typeof path === 'string' ? path : '' } })

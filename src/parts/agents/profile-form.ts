@@ -14,10 +14,8 @@ import { read } from '../../operations/input/read-input.ts'
 import type { Problem } from '../../operations/input/refuse-input.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
 import { commandTargetProblems, resolveCommandTarget } from '../../targets/command/command-target.ts'
+import { killAfterMsMax } from '../../targets/process-group.ts'
 import { valueForm } from '../../targets/secret-schema.ts'
-
-/** A worker waits this long for an agent that was told to stop. */
-export const killAfterMsMax = 15_000
 
 const duration = noted(z.string().refine(isDuration), { expected: 'a duration such as 30s, 2m or 1h' })
 const argument = z.string().max(4_000)
@@ -46,7 +44,7 @@ function rulesBy<Name extends string>(names: readonly Name[]) {
 
 type StatePatterns = Record<AgentState, z.ZodOptional<typeof patterns>>
 
-/** A profile as a config file writes it. What it leaves out is as in the profile that it extends. */
+/** A profile as a config file writes it. Fields that it leaves out come from the profile that it extends. */
 const form = z.strictObject({
   extends: z.string().min(1).describe('The profile that it extends. Default: the shipped one of its name.').optional(),
   argv: words
@@ -92,6 +90,17 @@ const form = z.strictObject({
     .regex(/^[A-Z]{3}$/)
     .describe('The currency of cost and prices. Default: USD.')
     .optional(),
+  estimate: z
+    .strictObject({
+      tokens: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+      money: z
+        .string()
+        .regex(/^\d+(\.\d{1,6})?[A-Z]{3}$/)
+        .optional(),
+      runtime: duration.optional(),
+    })
+    .describe('What a run is expected to use, such as money: 0.50USD: a budget reserves it until it knows such runs.')
+    .optional(),
   account: z.string().min(1).max(200).describe('The account whose limit it uses.').optional(),
   mayUse: z
     .enum(['admin', 'operate', 'self'])
@@ -112,7 +121,7 @@ const form = z.strictObject({
 export type ProfileSpec = z.output<typeof form>
 type Form = z.input<typeof form>
 
-/** A profile with everything that it extends. */
+/** A profile, completed by everything that it extends. */
 export interface AgentProfile
   extends TranscriptProfile,
     Omit<ProfileSpec, keyof TranscriptProfile | 'extends' | 'program' | 'timeout' | 'linger' | 'killAfter' | 'stall'> {
@@ -123,7 +132,7 @@ export interface AgentProfile
   readonly killAfterMs: number
   readonly timeoutMs?: number
   readonly stall: { readonly startMs?: number; readonly asks: readonly string[]; readonly silenceMs: number }
-  /** A hash of all of it. */
+  /** A hash of the complete profile. */
   readonly hash: string
 }
 
@@ -133,7 +142,7 @@ export interface ReadProfile {
   readonly problems: readonly Problem[]
 }
 
-/** Reads a profile over the one that it extends; it is refused whole, with everything that is wrong. */
+/** Reads a profile on top of the one that it extends. An invalid profile is refused whole, with every problem. */
 export function readProfile(
   name: string,
   given: unknown,
@@ -170,7 +179,7 @@ function profileProblems(spec: ProfileSpec): Problem[] {
   ]
 }
 
-/** Relative paths stand in the folder of the file. */
+/** Relative paths are relative to the folder of the file. */
 function resolved({ argv, program, cwd, ...rest }: Form, folder: string): Form {
   const command = program === undefined ? argv : [program]
   const target = resolveCommandTarget(
@@ -186,11 +195,11 @@ function resolved({ argv, program, cwd, ...rest }: Form, folder: string): Form {
   }
 }
 
-/** Records are merged by name: to add a variable, nothing else need be written again. */
+/** Records are merged by name, so that a profile can add a variable without repeating the others. */
 const byName = ['env', 'prices', 'stall', 'states', 'read', 'verdict'] as const
 
 function merged(base: ProfileSpec, spec: ProfileSpec): ProfileSpec {
-  // Another stream is read by other rules altogether.
+  // Rules for one stream do not fit another, so a profile with another stream does not inherit them.
   const isOther = spec.stream !== undefined && base.stream !== undefined && spec.stream !== base.stream
   const { read: _, verdict: __, limits: ___, ...rest } = base
   const kept: ProfileSpec = isOther ? rest : base

@@ -23,7 +23,7 @@ const remove = both('agents remove profile', 'delete from belfry.agent_profile w
 export interface StoredProfile {
   readonly name: string
   readonly spec: object
-  /** The source of the config file that brought it. */
+  /** The source of the config file that the profile came from. */
   readonly managedBy: string
 }
 

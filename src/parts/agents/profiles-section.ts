@@ -44,7 +44,7 @@ export const agentsSection: ConfigSection<ProfileEntry, ProfileApplied> = {
     }
   },
   placed: (entries) => Object.fromEntries(entries.map(({ name: named, spec }) => [named, spec])),
-  // Every field decides what the worker starts, or what it believes of it.
+  // Every field decides what the worker starts, or what it believes of the program's output.
   starts: (given, where) => {
     const { argv, program, ...rest } = isRecord(given) ? given : {}
     const what = [argv ?? program ?? `the program of ${where}`].flat().join(' ')

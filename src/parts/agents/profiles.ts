@@ -5,32 +5,46 @@ import type { KindStore } from '../../targets/kind.ts'
 import { type AgentProfile, type ProfileSpec, readProfile } from './profile-form.ts'
 import { listProfiles } from './profile-rows.ts'
 
-/** Beside this module in the sources. */
+/** The folder beside this module, in the sources. */
 const sources = new URL('profiles/', import.meta.url)
-/** What the build made of them: reading YAML would cost each worker a tenth of a second of its start. It is at the top of the build, where code is moved and joined. */
+/**
+ * The profiles as the build prepared them: reading and checking YAML would add a tenth of a second to the start of each worker. The file is
+ * at the top of the build, because the build moves and joins modules.
+ */
 const built = 'agent-profiles.json'
 const levelsMax = 3
 
-let shipped: Promise<ReadonlyMap<string, ProfileSpec>> | undefined
+/** A profile that comes with Belfry: the content of its file, and the profile made from it. */
+interface ShippedProfile {
+  readonly spec: ProfileSpec
+  readonly profile: AgentProfile
+}
+
+let shipped: Promise<ReadonlyMap<string, ShippedProfile>> | undefined
 
 /** The profiles that come with Belfry, read once. */
-export function shippedProfiles(): Promise<ReadonlyMap<string, ProfileSpec>> {
+export function shippedProfiles(): Promise<ReadonlyMap<string, ShippedProfile>> {
   shipped ??= readShipped()
   return shipped
 }
 
-async function readShipped(): Promise<ReadonlyMap<string, ProfileSpec>> {
-  const given = builtProfiles() ?? (await profilesIn(sources))
-  return new Map(
-    Object.entries(given).map(([name, profile]) => {
-      const { spec, problems } = readProfile(name, profile, { base: undefined, folder: '/' })
-      if (problems[0] !== undefined) throw new Error(`${name}: ${problems[0].field} ${problems[0].problem}`)
-      return [name, spec] as const
+async function readShipped(): Promise<ReadonlyMap<string, ShippedProfile>> {
+  return new Map(Object.entries(builtProfiles() ?? (await profilesRead(sources))))
+}
+
+/** The profiles in a folder, checked, as the build keeps them. */
+export async function profilesRead(folder: URL): Promise<Record<string, ShippedProfile>> {
+  const given = Object.entries(await profilesIn(folder))
+  return Object.fromEntries(
+    given.map(([name, written]) => {
+      const { spec, profile, problems } = readProfile(name, written, { base: undefined, folder: '/' })
+      if (profile === null) throw new Error(`${name}: ${problems[0]?.field} ${problems[0]?.problem}`)
+      return [name, { spec, profile }] as const
     }),
   )
 }
 
-function builtProfiles(): Record<string, unknown> | null {
+function builtProfiles(): Record<string, ShippedProfile> | null {
   for (let level = 0; level <= levelsMax; level++) {
     const file = new URL(`./${'../'.repeat(level)}${built}`, import.meta.url)
     if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
@@ -49,7 +63,7 @@ export async function profilesIn(folder: URL): Promise<Record<string, unknown>> 
 /** A profile, or why it cannot be used. */
 export type KnownProfile = { readonly profile: AgentProfile; readonly managedBy: string | null }
 
-/** All profiles by name: the shipped ones, those in the store over them, and those that a file is about to write. */
+/** All profiles by name: the shipped ones; over these, those in the store; over these, those that a file is about to write. */
 export async function knownProfiles(
   store: KindStore,
   declared: Readonly<Record<string, unknown>> = {},
@@ -57,20 +71,25 @@ export async function knownProfiles(
   const base = await shippedProfiles()
   const rows = await store.look(listProfiles)
   const given = new Map<string, { readonly spec: unknown; readonly managedBy: string | null }>([
-    ...[...base.keys()].map((name) => [name, { spec: {}, managedBy: null }] as const),
     ...rows.map(({ name, spec, managedBy }) => [name, { spec, managedBy }] as const),
     ...Object.entries(declared).map(([name, spec]) => [name, { spec, managedBy: 'this file' }] as const),
   ])
   const known = new Map<string, KnownProfile>()
+  for (const [name, { profile }] of base) if (!given.has(name)) known.set(name, { profile, managedBy: null })
   for (const [name, { spec, managedBy }] of given) {
     const { profile } = readProfile(name, spec, { base: baseOf(name, spec, base), folder: '/' })
-    // One that cannot be read was written by another version; a file's own is refused where it stands.
+    // A row that cannot be read was written by another version. An invalid profile of the file itself is refused with its place in the
+    // file.
     if (profile !== null) known.set(name, { profile, managedBy })
   }
   return known
 }
 
-/** What a profile extends. */
-export function baseOf(name: string, spec: unknown, base: ReadonlyMap<string, ProfileSpec>): ProfileSpec | undefined {
-  return base.get(isRecord(spec) && typeof spec.extends === 'string' ? spec.extends : name)
+/** The profile that this one extends. */
+export function baseOf(
+  name: string,
+  spec: unknown,
+  base: ReadonlyMap<string, ShippedProfile>,
+): ProfileSpec | undefined {
+  return base.get(isRecord(spec) && typeof spec.extends === 'string' ? spec.extends : name)?.spec
 }

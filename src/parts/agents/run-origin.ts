@@ -12,13 +12,13 @@ const find = both(
 
 export interface RunOriginNames {
   readonly schedule?: string
-  /** The id of the task that the schedule is. */
+  /** The id of the task, if the schedule is one. */
   readonly task?: string
-  /** Who wrote the schedule as it is now. */
+  /** The author of the current version of the schedule. */
   readonly author?: string
 }
 
-/** What a run comes from, in names. */
+/** The origin of a run, in names. */
 export function* runOrigin({ ns }: StoreContext, scheduleId: string | null): Step<RunOriginNames> {
   const id = scheduleId === null ? null : parseId('schedule', scheduleId)
   const row =

@@ -29,10 +29,13 @@ export type BackfillAnswer =
       /** Oldest first, the order in which they run. */
       readonly made: readonly { readonly at: number; readonly run: string }[]
       readonly left: readonly LeftInstant[]
-      /** Why they do not start at once: the schedule is paused, or each waits for the previous one. */
+      /** Why the runs do not start at once: the schedule is paused, or each run waits for the previous one. */
       readonly kept?: 'held' | 'overlap'
     }
-  /** More than one step creates; a range that ends at `fitsUntil` has as many as fit. */
+  /**
+   * The range has more instants than one step may create; a range that ends at `fitsUntil` has as
+   * many as are allowed.
+   */
   | {
       readonly answer: 'too-many'
       readonly count: number
@@ -40,11 +43,18 @@ export type BackfillAnswer =
       readonly most: number
       readonly fitsUntil: number
     }
-  /** It has no past nominal instants: it runs once, after its own ends, or only by hints and by hand. */
+  /**
+   * The schedule has no past nominal instants: it runs once, is measured from its own ends, or runs only
+   * by hints and by hand.
+   */
   | { readonly answer: 'no-instants'; readonly because: 'once' | 'delay' | 'no-timing' }
   | { readonly answer: 'not-found' }
 
-/** An instant without a new run. `has-run`: it became a run when it was due. `made-before`: an earlier backfill created its run. `forgotten`: it is older than the ledger keeps, so it may have run. `due`: it is not decided yet, and a worker fires it next. The other two are outside the schedule's start and end. */
+/**
+ * An instant without a new run. `has-run`: it became a run when it was due. `made-before`: an earlier backfill created its run.
+ * `forgotten`: it is older than the ledger keeps, so it may have run. `due`: the instant is not decided yet, and a worker fires it next.
+ * The other two are outside the schedule's start and end.
+ */
 export interface LeftInstant {
   readonly at: number
   readonly because: 'has-run' | 'made-before' | 'forgotten' | 'due' | 'before-start' | 'after-end'
@@ -68,7 +78,10 @@ const instantsMax = 1_000
 
 const requestFields: ReadonlySet<string> = new Set<keyof BackfillRequest>(['from', 'to', 'again'])
 
-/** Creates runs for past instants of a schedule. They are no occurrences: they use up no instant and move no plan. Each has a key made of its instant, so a repeated request creates nothing twice. */
+/**
+ * Creates runs for past instants of a schedule. They are not occurrences: they use up no instant and move no plan. Each has a key made of
+ * its instant, so a repeated request creates nothing twice.
+ */
 export function* backfillSchedule(context: StoreContext, name: string, request: BackfillRequest): Step<BackfillAnswer> {
   checkRequest(request)
   const schedule = yield* lockNamedSchedule(context, name)
@@ -130,7 +143,10 @@ function* doneOf(schedule: ScheduleRow, instants: readonly number[], now: number
   return left
 }
 
-/** The ledger keeps the result of an instant for a while. Without this check, a backfill of a year would silently repeat everything that ran before that. */
+/**
+ * The ledger keeps the result of an instant for a while. Without this check, a backfill of a year would silently repeat every instant that
+ * is older than the ledger.
+ */
 function* forgottenOf(schedule: ScheduleRow, unknown: readonly number[], now: number): Step<number[]> {
   const policy = readPolicy((yield* one<{ policy: string }>(findPolicy, schedule.queueId))?.policy ?? '')
   const keptFrom = now - (policy?.retention.ledgerMs ?? Number.POSITIVE_INFINITY)
@@ -149,7 +165,7 @@ function outside(schedule: ScheduleRow, at: number): 'due' | 'before-start' | 'a
   return at >= undecidedFrom(schedule) ? 'due' : null
 }
 
-/** While the schedule is paused without end nothing is decided: instants pass. */
+/** While the schedule is paused without end nothing is decided, and instants pass without a run. */
 function undecidedFrom({ disabledAt, nextRunAt, pausedUntil }: ScheduleRow): number {
   if (disabledAt !== null) return Number.POSITIVE_INFINITY
   return Math.min(nextRunAt ?? Number.POSITIVE_INFINITY, pausedUntil ?? Number.POSITIVE_INFINITY)
@@ -186,7 +202,10 @@ function* claimed(
   return { fresh: claims.filter(isFresh), known }
 }
 
-/** Creates the runs, and returns what holds them back. Without overlap they wait in a row, oldest first, behind the live runs of the schedule: nothing is skipped or replaced for them, and the row has no limit. */
+/**
+ * Creates the runs, and returns why they do not start at once. Unless overlap is allowed, they wait one behind the other, oldest first,
+ * after the live runs of the schedule: no run is skipped or replaced for them, and any number may wait.
+ */
 function* make(
   context: StoreContext,
   schedule: ScheduleRow,
@@ -215,7 +234,7 @@ function* make(
   return keptOf(rows.at(-1) as RunRow)
 }
 
-/** It has its nominal instant, which its target receives, and is never too late for it. */
+/** A backfilled run has a nominal instant, which its target receives, but is never too late for it. */
 function rowOf(
   schedule: ScheduleRow,
   work: Work,

@@ -5,49 +5,42 @@ import { instant, isoText } from '../../operations/input/instant.ts'
 import { type Problem, refusal, refuse } from '../../operations/input/refuse-input.ts'
 import { throwAbsentSchedule } from '../../operations/not-found.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
-import { instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { type AnswerOf, instantOutput, text } from '../../operations/schema/output-schema.ts'
 import { clockNow } from '../../store/statement.ts'
 import { type BackfillAnswer, backfillSchedule } from './backfill-schedule.ts'
 
+const backfilled = z.strictObject({
+  schedule: text('The name of the schedule.'),
+  from: instantOutput('The start of the range.'),
+  to: instantOutput('The exclusive end of the range.'),
+  made: z
+    .array(
+      z.strictObject({
+        at: instantOutput('The nominal instant of the run.'),
+        run: text('The id of the run.'),
+      }),
+    )
+    .describe('The new runs, oldest instant first, which is the order in which they run.'),
+  left: z
+    .array(
+      z.strictObject({
+        at: instantOutput('The nominal instant.'),
+        because: z
+          .enum(['has-run', 'made-before', 'forgotten', 'due', 'before-start', 'after-end'])
+          .describe(
+            'Why: it became a run when it was due, an earlier backfill created its run, it is older than the ledger keeps and may have run, it is due and will be fired, or it is before the start or after the end of the schedule.',
+          ),
+        run: text('The run that it already has.').exactOptional(),
+      }),
+    )
+    .describe('The instants without a new run.'),
+  kept: z
+    .enum(['held', 'overlap'])
+    .describe('Why they do not all start at once: the schedule is paused, or each waits for the previous one.')
+    .exactOptional(),
+})
 /** The result of a backfill. */
-export interface Backfilled extends Omit<Extract<BackfillAnswer, { answer: 'made' }>, 'answer'> {
-  readonly schedule: string
-  readonly from: number
-  readonly to: number
-}
-
-const backfilled = outputOf<Backfilled>()(
-  z.strictObject({
-    schedule: text('The name of the schedule.'),
-    from: instantOutput('The start of the range.'),
-    to: instantOutput('The exclusive end of the range.'),
-    made: z
-      .array(
-        z.strictObject({
-          at: instantOutput('The nominal instant of the run.'),
-          run: text('The id of the run.'),
-        }),
-      )
-      .describe('The new runs, oldest instant first, which is the order in which they run.'),
-    left: z
-      .array(
-        z.strictObject({
-          at: instantOutput('The nominal instant.'),
-          because: z
-            .enum(['has-run', 'made-before', 'forgotten', 'due', 'before-start', 'after-end'])
-            .describe(
-              'Why: it became a run when it was due, an earlier backfill created its run, it is older than the ledger keeps and may have run, it is due and will be fired, or it is before the start or after the end of the schedule.',
-            ),
-          run: text('The run that it already has.').exactOptional(),
-        }),
-      )
-      .describe('The instants without a new run.'),
-    kept: z
-      .enum(['held', 'overlap'])
-      .describe('Why they do not all start at once: the schedule is paused, or each waits for the previous one.')
-      .exactOptional(),
-  }),
-)
+export type Backfilled = AnswerOf<typeof backfilled>
 
 export const backfill = operation({
   noun: 'schedule',

@@ -62,7 +62,7 @@ interface Entry {
   readonly name: string
 }
 
-/** A section: the entries of the file, and what its source manages that the file no longer names. */
+/** A section: the entries of the file, and the names that its source manages but the file no longer has. */
 interface Turn {
   readonly section: KeptSection<Entry, AppliedEntry>
   readonly entries: readonly Entry[]
@@ -86,7 +86,7 @@ export function* applyConfig(
   const applying = { context, source, actor: options.actor, adopt: options.adopt ?? false }
   const applied = new Map<string, AppliedEntry[]>()
   for (const turn of turns) applied.set(turn.section.name, yield* applyEntries(applying, turn))
-  // In reverse order: nothing is deleted before what names it.
+  // Deletes in reverse order: an entry is deleted only after the entries that name it.
   for (const turn of turns.toReversed()) applied.get(turn.section.name)?.push(...(yield* leaveEntries(applying, turn)))
   yield* remember(applying, config, [...applied.values()].flat())
   return Object.fromEntries(applied) as unknown as ConfigApplied

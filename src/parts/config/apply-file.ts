@@ -9,7 +9,7 @@ import { refusalOf } from '../../operations/input/unreadable-input.ts'
 import { subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { apply, type ConfigWritten } from './apply-operation.ts'
-import { placed, sectionsWith } from './config-document.ts'
+import { entriesIn, placed, placeIn, sectionsWith } from './config-document.ts'
 import { type ConfigFile, readConfigFile } from './config-file.ts'
 import { list } from './list-configs.ts'
 import { isTrusted, refuseUntrusted, type Trust } from './trusted-files.ts'
@@ -68,9 +68,10 @@ const entriesLookedAtMax = 1_000
 
 /** Relative paths are beside the file, on this machine: a missing one is refused before it is stored. */
 function absentPrograms(document: Readonly<Record<string, unknown>>, context: OperationContext): Problem[] {
-  return sectionsWith(context.sections).flatMap(({ name, absent }) => {
-    const entries = absent === undefined ? [] : Object.entries(document[name] ?? {}).slice(0, entriesLookedAtMax)
-    return entries.flatMap(([entry, given]) => placed(`${name}.${entry}`, absent?.(given, context) ?? []))
+  return sectionsWith(context.sections).flatMap((section) => {
+    const { absent } = section
+    const entries = absent === undefined ? [] : entriesIn(section, document).slice(0, entriesLookedAtMax)
+    return entries.flatMap(([entry, given]) => placed(placeIn(section, entry), absent?.(given, context) ?? []))
   })
 }
 

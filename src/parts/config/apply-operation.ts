@@ -127,7 +127,9 @@ export const apply = operation({
       (problem) => problem,
       () => context.store.do(applyConfig, config, options, sections),
     )
-    return writtenOf(context, { source, read, applied: applied as unknown as Applied })
+    const sorted = applied as unknown as Applied
+    if (!context.store.isRehearsal) for (const section of sections) section.committed?.(sorted[section.name] ?? [])
+    return writtenOf(context, { source, read, applied: sorted })
   },
 })
 

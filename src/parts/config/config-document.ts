@@ -60,15 +60,28 @@ export interface ReadDocument {
 export async function readDocument(context: OperationContext, document: Sections): Promise<ReadDocument> {
   const sections = sectionsWith(context.sections)
   const problems = sections.flatMap((section) => tooMany(section, document))
-  // So many entries would block all other work while they are read and written.
+  // More entries than this would block all other work while they are read and written.
   if (problems.length > 0) return { entries: {}, problems }
-  const targets = sections.flatMap(({ name: field, targets: own = ownTarget }) =>
-    Object.values(document[field] ?? {}).flatMap((entry) => own(entry)),
-  )
+  const targets = sections.flatMap((section) => {
+    const { targets: own = ownTarget } = section
+    return entriesIn(section, document).flatMap(([, entry]) => own(entry))
+  })
   const within = { ...context, kinds: await kindsInStore(context, targets, document) }
   const entries: Record<string, readonly Entry[]> = {}
   for (const section of sections) entries[section.name] = await readSection(within, section, { document, problems })
   return { entries, problems }
+}
+
+/** The entries of a section as the file gives them, by name. */
+export function entriesIn({ name: field, isWhole }: AnySection, document: object): [string, unknown][] {
+  const given = (document as Sections)[field] ?? {}
+  if (isWhole === true) return (document as Sections)[field] === undefined ? [] : [[field, given]]
+  return Object.entries(given)
+}
+
+/** Where an entry of a section stands in the file: `schedules.nightly`. */
+export function placeIn({ name: field, isWhole }: AnySection, entry: string): string {
+  return isWhole === true ? field : `${field}.${entry}`
 }
 
 function ownTarget(entry: unknown): readonly unknown[] {
@@ -81,7 +94,7 @@ async function readSection(
   section: AnySection,
   { document, problems }: { readonly document: Sections; readonly problems: Problem[] },
 ): Promise<Entry[]> {
-  const given = Object.entries(document[section.name] ?? {})
+  const given = entriesIn(section, document)
   const readOne = await section.reader(
     context,
     given.map(([named]) => named),
@@ -91,7 +104,7 @@ async function readSection(
   for (const [named, content] of given) {
     if (problems.length >= problemsMax) {
       const problem = `has ${given.length - found.length} entries that were not read`
-      // After a hundred others it would not be shown.
+      // After a hundred other problems this one would not be shown.
       problems.unshift({ field: section.name, problem, expected: 'the problems before them to be corrected first' })
       break
     }
@@ -106,7 +119,7 @@ async function readSection(
         expected,
       })),
       // A bad name is reported once.
-      ...placed(`${section.name}.${named}`, ofName.length === 0 ? own : own.filter(({ field }) => field !== 'name')),
+      ...placed(placeIn(section, named), ofName.length === 0 ? own : own.filter(({ field }) => field !== 'name')),
     )
   }
   return found
@@ -116,8 +129,9 @@ const entriesMax = 1_000
 /** How many entries are read before the event loop gets its turn. */
 const entriesInTurnMax = 50
 
-function tooMany({ name: field }: AnySection, document: Sections): Problem[] {
-  const { length } = Object.keys(document[field] ?? {})
+function tooMany(section: AnySection, document: Sections): Problem[] {
+  const { name: field } = section
+  const { length } = entriesIn(section, document)
   const expected = `at most ${entriesMax}; put the rest into another file with another source`
   return length > entriesMax ? [{ field, problem: `has ${length} of them`, expected }] : []
 }

@@ -139,10 +139,11 @@ function recordIn({ items }: YAMLMap, reading: Reading): Readonly<Record<string,
   const { path, lines } = reading
   const record: Record<string, unknown> = {}
   for (const { key, value } of items) {
-    // It would become a long name, and writing that costs more than reading the file.
+    // A list or record as a name would become a long text, and writing that text costs more than
+    // reading the file.
     if (isCollection(key)) throw refused(path, 'has a list or a record as a name', 'a text')
     const name = String(saidBy(key, reading) ?? '')
-    // A record drops it silently.
+    // A JavaScript object drops this name silently.
     if (name === '__proto__') throw refused(path, 'has the name __proto__', 'another name')
     if (Object.hasOwn(record, name)) {
       const { line, col: column } = lines.linePos((key as Scalar).range?.[0] ?? 0)

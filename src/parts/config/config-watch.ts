@@ -33,13 +33,13 @@ export class ConfigWatch {
   readonly #clock: Clock
   /** The content that was applied last, or was already known. */
   #done: string | null = null
-  /** The content at the start: a restart is no change. */
+  /** The content at the start, because a restart is not a change. */
   #first: string | null = null
   /** The content that is not trusted, and its refusal. */
   #untrusted: { readonly content: string; readonly error: unknown } | null = null
   /** The fault as it was last reported here. */
   #told: string | null = null
-  /** The fault as it is recorded in the store; undefined until this process has written it. */
+  /** The fault as recorded in the store; undefined until this process has recorded it. */
   #noted: string | null | undefined
   #turn: Promise<void> = Promise.resolve()
   #forget: (() => void) | null = null
@@ -55,7 +55,7 @@ export class ConfigWatch {
   async begin(): Promise<void> {
     const { path, isPolled } = this.#watched
     if (!isPolled) await this.#follow(path)
-    // Only once it is watched: later changes are noticed.
+    // Reads the file only once it is watched, so that every later change is noticed.
     this.#wake()
     await this.#turn
   }
@@ -105,7 +105,8 @@ export class ConfigWatch {
       const read = await readConfigFile(path)
       isThere = read.isThere
       const content = `${read.isThere} ${read.hash}`
-      // An undone edit is no new content; but a reported fault is then reported as over.
+      // An edit that is undone is not new content, but a fault that was reported is then reported
+      // as over.
       const isDone = content === this.#done
       if (isDone && this.#told === null) return await this.#note(null)
       // A file that appears after the start, for example on a late mount, counts as the first content.
@@ -117,7 +118,8 @@ export class ConfigWatch {
       await this.#note(null)
       tell({ what: 'applied', file, written })
     } catch (error) {
-      // Without a file, only its absence is its fault; store failures are reported elsewhere.
+      // For a missing file only its absence is reported as a fault; store failures are reported
+      // elsewhere.
       if (isThere || isOfFile(error)) await this.#refused(file, error)
     }
   }
@@ -140,11 +142,11 @@ export class ConfigWatch {
     const error = thrown instanceof BelfryError ? thrown : unforeseen(thrown)
     // The hint is what a reader of a log, or on another machine, needs most.
     const message = error.hint === undefined ? error.message : `${error.message} ${error.hint}`
-    // No file, and none was ever applied: it may appear later.
+    // There is no file and none was ever applied: it may appear later.
     const says = error.code === 'not-found' ? null : message
     const isNews = says !== null && says !== this.#told
     this.#told = says
-    // An unavailable store is no fault of the file; missing permission to read the file is.
+    // An unavailable store is not a fault of the file; missing permission to read the file is one.
     if (!isPassing(error) || error.details?.file !== undefined) await this.#note(says)
     if (isNews) this.#watched.tell({ what: 'refused', file, error })
   }

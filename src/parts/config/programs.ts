@@ -6,20 +6,20 @@ import type { Start } from '../../operations/config-section.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import type { TargetKind } from '../../targets/kind.ts'
 import { sorted } from './apply-operation.ts'
-import { sectionsWith } from './config-document.ts'
+import { entriesIn, placeIn, sectionsWith } from './config-document.ts'
 import type { ConfigFile } from './config-file.ts'
 
 export type Known = Pick<OperationContext, 'kinds' | 'sections'>
 
 export type Program = Omit<Start, 'starts'>
 
-/** Fields with plain data, which are no targets whatever they look like. */
+/** Fields with plain data, which are never targets, whatever they look like. */
 const data: ReadonlySet<string> = new Set(['payload', 'expect', 'env'])
 
 /**
  * The programs of a document as they are shown, their hashes, and the hash of all: what trust is given to. It covers every command
- * with its folder, environment, secrets and input, and what is equivalent. Names and timings are not part of it, so that
- * changing a timing needs no new trust.
+ * with its folder, environment, secrets and input, and everything that is as dangerous as a command. Names and timings are not
+ * part of it, so that changing a timing needs no new trust.
  */
 export interface Programs {
   readonly programs: readonly Program[]
@@ -47,14 +47,17 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Finds everything that a section would start: targets at any depth, and what is equivalent: secrets of this machine that it would send, an admin token, or an address that other machines can reach. */
+/**
+ * Finds everything that a section would start: targets at any depth, and what is as dangerous as a command: secrets of this machine that it
+ * would send, an admin token, or an address that other machines can reach.
+ */
 function startsInSection(name: string, value: unknown, { kinds, sections }: Known): Start[] {
   if (name === 'server') return opensDoor(value) ? [openDoor(value)] : []
   const section = sectionsWith(sections).find((each) => each.name === name)
-  // A wrong section is refused when it is read; until then it may be a target.
+  // An unknown section is refused when it is read; until then it is treated like one with targets.
   if (section === undefined || !isRecord(value)) return startsIn(value, { where: name, payload: undefined, kinds })
-  return Object.entries(value).flatMap(([entry, given]) => {
-    const where = `${name}.${entry}`
+  return entriesIn(section, { [name]: value }).flatMap(([entry, given]) => {
+    const where = placeIn(section, entry)
     return [...(section.starts?.(given, where) ?? []), ...startsIn(given, { where, payload: undefined, kinds })]
   })
 }
@@ -100,7 +103,7 @@ function without(key: string, value: unknown): Record<string, unknown> {
 /** `none`, a bare port, or a loopback address. */
 const ownListen = /^(?:none|(?:(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):)?\d{1,5})$/i
 
-/** Also when it names only the address: the worker may have been started with --behind-proxy. */
+/** An address alone counts too: the worker may have been started with --behind-proxy. */
 function opensDoor(server: unknown): boolean {
   const { behindProxy, listen } = (server ?? {}) as { readonly behindProxy?: unknown; readonly listen?: unknown }
   return behindProxy === true || (listen !== undefined && !ownListen.test(String(listen)))

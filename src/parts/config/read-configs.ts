@@ -2,21 +2,7 @@ import { canBeName, checkText, keepableText } from '../../store/check.ts'
 import { all, both, clockNow, one, run, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import type { ConfiguredScope } from '../../store/tokens/token-steps.ts'
-
-export interface ConfigView {
-  readonly source: string
-  readonly hash: string
-  readonly file: string
-  readonly appliedAt: number
-  readonly actor: string
-  readonly door: string
-}
-
-export interface ConfigFault {
-  readonly file: string
-  readonly says: string
-  readonly at: number
-}
+import type { ConfigSources } from './list-configs.ts'
 
 const findConfigs = both(
   'read configs',
@@ -49,7 +35,7 @@ const sourcesMax = 1_000
 /** A worker that watches a file records its fault twice a minute. */
 const faultSeenMs = 600_000
 
-export function* listConfigs({ ns }: StoreContext): Step<ConfigView[]> {
+export function* listConfigs({ ns }: StoreContext): Step<ConfigSources['sources']> {
   return (yield* all(findConfigs, ns, sourcesMax)).map((row) => ({
     source: row.source as string,
     hash: row.hash as string,
@@ -65,7 +51,7 @@ export function* configApplied({ ns }: StoreContext, source: string, hash: strin
   return (yield* one<{ applied_at: number }>(findContent, ns, source, hash))?.applied_at ?? null
 }
 
-export function* configFaults({ ns }: StoreContext): Step<ConfigFault[]> {
+export function* configFaults({ ns }: StoreContext): Step<ConfigSources['faults']> {
   const seenAfter = (yield* clockNow()) - faultSeenMs
   return (yield* all(findFaults, ns, sourcesMax, seenAfter)).map((row) => ({
     file: row.file as string,

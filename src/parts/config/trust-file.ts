@@ -22,7 +22,7 @@ interface TrustFlags extends ServerFlags {
   readonly file?: string
 }
 
-/** Long enough for whole command lines: a malicious file would hide something at the cut-off end. */
+/** The shown length, enough for whole command lines: a malicious file could hide something behind a cut. */
 const shownLengthMax = 4_000
 
 /** Trusts a file at its current content, and shows what it would start. */
@@ -67,7 +67,7 @@ export async function trustFile(
   return exitOk
 }
 
-/** What else trust covers, a line each; each environment variable with its value or its secret. */
+/** What else trust covers, one line each; environment variables with their value or secret. */
 function withOf(program: Program): string[] {
   return Object.entries(program.with).flatMap(([key, value]) => {
     if (key !== 'env' || typeof value !== 'object' || value === null) return [`${key}: ${JSON.stringify(value)}`]

@@ -16,7 +16,7 @@ type Trusted = Pick<ConfigFile, 'path' | 'document'>
 /** What this user trusts on this machine. It is stored among the user's own files, neither in the store, which others write, nor beside the file, which came with it: a checked-out tree must not be able to trust itself. */
 export class Trust {
   readonly #list: LineFile
-  /** What each file started when it was last trusted, to show what is new. It decides nothing. */
+  /** What each file started when it was last trusted, to show what is new. It is for display only. */
   readonly #last: LineFile
   readonly #found: string | null
   readonly #known: Known
@@ -37,7 +37,7 @@ export class Trust {
     return programsOf(document, this.#known)
   }
 
-  /** Whether the programs of the file are trusted at its path: relative programs of the same text differ elsewhere. */
+  /** Whether the programs of the file are trusted at its path: in another folder the same text names other programs. */
   has(file: Trusted): boolean {
     return this.#list.read().includes(this.#lineOf(file))
   }

@@ -8,7 +8,7 @@ import { Trust } from './trusted-files.ts'
 export interface WatchOptions {
   /** Whether the file was found in a default place and not named: one that another user could have written then needs trust. */
   readonly isFound?: boolean
-  /** Whether it is only looked at from time to time: in a folder where much is written, notifications would cost more. */
+  /** Whether the file is only polled: in a folder where much is written, notifications would cost more. */
   readonly isPolled?: boolean
 }
 

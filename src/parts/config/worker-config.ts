@@ -39,7 +39,10 @@ export async function workerConfig(
   }
 }
 
-/** The HTTP settings of the file. A faulty file has none here: applying it reports the fault, and the worker still runs. */
+/**
+ * The HTTP settings of the file. A faulty file counts as a file without such settings: applying it reports the fault, and
+ * the worker still runs.
+ */
 async function serverSaid(path: string, trust: Trust): Promise<WorkerDefaults> {
   try {
     const file = await readConfigFile(path)
@@ -51,7 +54,7 @@ async function serverSaid(path: string, trust: Trust): Promise<WorkerDefaults> {
       ...(server?.hosts !== undefined && { hosts: server.hosts.join(',') }),
     }
   } catch {
-    // Applying the file reports it.
+    // Applying the file reports the fault.
     return {}
   }
 }

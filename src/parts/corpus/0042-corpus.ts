@@ -1,8 +1,8 @@
 import type { Migration } from '../../store/migrations/migration.ts'
 
 /**
- * Corpora, their items and the runs of their phases. `corpus_group` counts the items of each status, phase, depth and emphasis, so
- * that neither the next pick nor the state of a corpus reads all of them. `corpus_ref` says who refers to an item.
+ * Corpora, their items and the runs of their phases. `corpus_group` counts the items of each status, phase, depth and emphasis, so that
+ * neither the next pick nor the status of a corpus reads every item. `corpus_ref` records which item refers to which.
  */
 export const corpusTables: Migration = {
   version: 42,

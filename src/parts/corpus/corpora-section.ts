@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { secretsIn } from '../../core/secret-name.ts'
 import type { ConfigSection, EntryWritten } from '../../operations/config-section.ts'
 import { newName } from '../../operations/fields/basic-fields.ts'
 import { fieldChanges } from '../../operations/fields/field-changes.ts'
@@ -6,8 +7,8 @@ import { read } from '../../operations/input/read-input.ts'
 import { all, both, run } from '../../store/statement.ts'
 import { type CorpusSpec, findCorpus } from './corpus-row.ts'
 import { hashOf } from './tree/document-file.ts'
-import { folderProblem, readMark, writeMark } from './tree/root-mark.ts'
-import { corpusFields, readCorpus } from './verbs/corpus-input.ts'
+import { markRoot, refuseForeignRoot } from './tree/root-mark.ts'
+import { corpusFields, noteBadRoot, readCorpus } from './verbs/corpus-input.ts'
 import { putCorpus } from './write-corpus.ts'
 
 declare module '../../core/added.ts' {
@@ -30,11 +31,13 @@ export interface CorpusApplied {
   readonly answer: 'created' | 'updated' | 'unchanged' | 'left'
   readonly before: CorpusSpec | null
   readonly after: CorpusSpec | null
+  /** The id for the mark of its root; absent where the file no longer names the corpus. */
+  readonly rootId?: string
 }
 
 const form = z.strictObject(corpusFields)
 
-/** Corpora in a config file. One that the file no longer names stays, because its items may live in the store. */
+/** Corpora in a config file. A corpus that the file no longer names stays, because its items may live in the store. */
 export const corporaSection: ConfigSection<CorpusSpec, CorpusApplied> = {
   name: 'corpora',
   says: 'Corpora by name, each with the fields of corpus create.',
@@ -42,7 +45,18 @@ export const corporaSection: ConfigSection<CorpusSpec, CorpusApplied> = {
   reader: async (context) => (name, given, problems) => {
     const { value, problems: found } = read(form, given ?? {}, 'a corpus')
     problems.push(...found)
-    return readCorpus({ ...value, name }, context, problems)
+    const spec = readCorpus({ ...value, name }, context, problems)
+    noteBadRoot(spec, problems)
+    return spec
+  },
+  starts(given, where) {
+    const { watcher } = (given ?? {}) as { readonly watcher?: unknown }
+    return secretsIn(watcher).map((name) => ({
+      where: `${where}.watcher`,
+      what: `sends the secret ${name} to ${String((watcher as { url?: unknown }).url)}`,
+      with: {},
+      starts: watcher,
+    }))
   },
   placed: (entries) => Object.fromEntries(entries.map((spec) => [spec.name, spec])),
   *kept({ ns }, source) {
@@ -50,12 +64,16 @@ export const corporaSection: ConfigSection<CorpusSpec, CorpusApplied> = {
   },
   *apply({ context, source, actor }, spec) {
     const { name, root } = spec
-    // The same name and folder have the same id, so that a dry run leaves nothing that a later one would refuse.
+    // The id is derived from name and folder, so that every process that applies the file writes the same mark.
     const rootId = (yield* findCorpus(context, name))?.rootId ?? hashOf(`corpus ${name} ${root}`)
+    refuseForeignRoot(spec, rootId)
     const { answer, corpus, before } = yield* putCorpus(context, spec, { actor, mode: 'put', rootId, source })
-    if (root !== null && folderProblem(root) === null && readMark(root) === null) writeMark(root, { id: rootId, name })
     yield* run(manage, context.ns, name, source)
-    return { name, answer: answer === 'exists' ? 'unchanged' : answer, before, after: corpus.spec }
+    return { name, answer: answer === 'exists' ? 'unchanged' : answer, before, after: corpus.spec, rootId }
+  },
+  committed(applied) {
+    for (const { name, after, rootId } of applied)
+      if (after !== null && rootId !== undefined) markRoot({ name, rootId, spec: after })
   },
   *leave({ context }, name) {
     yield* run(manage, context.ns, name, null)

@@ -20,7 +20,6 @@ export const corpusKind: TargetKind = {
   executor: async (host) => (await import('./phases/phase-executor.ts')).corpusExecutor(host),
 }
 
-/** The tick of a corpus. */
 export const corpusTickKind: TargetKind = {
   name: 'corpusTick',
   called: 'a tick of a corpus',

@@ -11,7 +11,7 @@ const removeDeleted = dialects('prune remove corpora', {
   postgres: 'delete from belfry.corpus where id = any ($1::bigint[])',
 })
 
-/** Deleted corpora are kept as long as ledger rows. Their items went with them. */
+/** Deleted corpora are kept as long as ledger rows. Their items were removed when they were deleted. */
 export function* sweepCorpora({ now, rowsLeft }: Sweeping): Step<number> {
   const found = yield* all<{ id: number }>(findDeleted, now - defaultPolicy.retention.ledgerMs, rowsLeft)
   yield* each(

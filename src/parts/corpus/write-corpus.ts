@@ -11,6 +11,7 @@ import { putSchedule } from '../../store/schedules/put-schedule.ts'
 import { both, clockNow, freshIds, one, run, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { type Corpus, type CorpusSpec, findCorpus, listCorpora, lockCorpus, systemName } from './corpus-row.ts'
+import { markAll } from './items/item-row.ts'
 import { phaseRuns, runName } from './phases/phase-run.ts'
 
 const insertCorpus = both(
@@ -22,22 +23,24 @@ const updateCorpus = both(
   'corpus update',
   'update belfry.corpus set spec = $2, version = version + 1, updated_at = $3, managed_by = $4, idle = 1 where id = $1',
 )
-const markAllDirty = both('corpus mark all', 'update belfry.corpus_item set is_dirty = 1 where corpus_id = $1')
 const markDeleted = both('corpus mark deleted', 'update belfry.corpus set deleted_at = $2 where id = $1')
 const removeRows = [
   both('corpus remove items', 'delete from belfry.corpus_item where corpus_id = $1'),
   both('corpus remove groups', 'delete from belfry.corpus_group where corpus_id = $1'),
   both('corpus remove refs', 'delete from belfry.corpus_ref where corpus_id = $1'),
   both('corpus remove runs', 'delete from belfry.corpus_run where corpus_id = $1'),
+  both('corpus remove snapshots', 'delete from belfry.corpus_snapshot where corpus_id = $1'),
+  both('corpus remove watches', 'delete from belfry.corpus_watch where corpus_id = $1'),
+  both('corpus remove watchers', 'delete from belfry.corpus_watcher where corpus_id = $1'),
   both('corpus remove gone', 'delete from belfry.corpus_gone where corpus_id = $1'),
 ]
 
 export interface CorpusWriting {
   readonly actor: Actor
-  /** Refuses one that exists with another definition. */
+  /** `create` refuses a name that exists with another definition. */
   readonly mode: 'create' | 'put'
   readonly rootId: string
-  /** The config file that writes. */
+  /** The config file that makes the change. */
   readonly source?: string
 }
 
@@ -65,8 +68,8 @@ export function* putCorpus(context: StoreContext, spec: CorpusSpec, writing: Cor
     if (mode === 'create') return { answer: 'exists', corpus: found, before: found.spec }
     if (found.spec.root !== spec.root) throw otherRoot(found, spec)
     yield* run(updateCorpus, found.id, JSON.stringify(spec), now, source ?? found.managedBy)
-    // Prompts, targets and the list of phases are inputs too.
-    yield* run(markAllDirty, found.id)
+    // Prompts, targets and the list of phases are inputs of items too.
+    yield* markAll(found.id)
   }
   yield* putTick(context, spec, actor)
   yield* boundPhases(context, spec, { actor, wasBounded: found?.spec.budget != null })
@@ -103,7 +106,7 @@ function otherRoot({ name, spec }: Corpus, { root }: CorpusSpec): BelfryError {
   )
 }
 
-/** Its tick is a schedule like any other, with a queue for its ticks and phases. */
+/** The tick of a corpus is a schedule like any other, with a queue for ticks and phases. */
 function* putTick(context: StoreContext, { name, cron, zone, concurrency }: CorpusSpec, actor: Actor): Step<void> {
   const queue = systemName(name)
   yield* setQueue(context, queue, { policy: { maxConcurrent: concurrency }, actor })
@@ -123,7 +126,7 @@ function* putTick(context: StoreContext, { name, cron, zone, concurrency }: Corp
   yield* putSchedule(context, spec, { mode: 'put', actor })
 }
 
-/** Its budget counts phases alone: ticks are another kind. */
+/** Only phases count for the budget: ticks are another kind. */
 function* boundPhases(
   context: StoreContext,
   { name, zone, budget }: CorpusSpec,
@@ -137,13 +140,14 @@ function* boundPhases(
           ...(budget.phases !== undefined && { runs: budget.phases }),
           ...(budget.tokens !== undefined && { tokens: budget.tokens }),
         }
-  yield* boundWork(context, { name: systemName(name), kind: `corpus/${name}`, zone, limits, actor })
+  const of = { scope: 'kind', subject: `corpus/${name}` } as const
+  yield* boundWork(context, { name: systemName(name), of, per: 'day', zone, limits, actor })
 }
 
-/** A tick goes before the phases that it is to judge. */
+/** Ticks go before the phases that they judge. */
 const tickPriority = -1
 
-/** Deletes a corpus. Its documents stay; an item in the store goes with it. */
+/** Deletes a corpus. Its documents stay on the disk; its items in the store are deleted. */
 export function* deleteCorpus(
   context: StoreContext,
   name: string,

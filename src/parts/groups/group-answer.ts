@@ -12,7 +12,7 @@ const shape = {
   autonomy: z
     .enum(autonomies)
     .nullable()
-    .describe('How far a planner may go with members that do not say it themselves.'),
+    .describe('How far a planner may go with members that have no autonomy of their own.'),
   window: text('The minutes that are open to hints, as a cron expression.').nullable(),
   members: count('How many schedules belong to it.'),
   paused: z

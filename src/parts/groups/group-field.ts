@@ -15,6 +15,7 @@ export const groupName = noted(
 ).describe('The name of the group.')
 
 export const groupField: AddedField = {
+  ofPersons: 'changes',
   input: groupName.describe('The group that it belongs to. Default: none.'),
   inWords: (stored: string) => stored,
   clause: 'in group',

@@ -16,7 +16,9 @@ export const groupFields = {
     .optional(),
   autonomy: z
     .enum(autonomies)
-    .describe('How far a planner may go with members that do not say it themselves. Default: that of the namespace.')
+    .describe(
+      'How far a planner may go with members that have no autonomy of their own. Default: that of the namespace.',
+    )
     .optional(),
   window: z
     .string()

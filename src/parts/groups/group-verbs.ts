@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import { limit, reason } from '../../operations/fields/basic-fields.ts'
+import { pageByName, reason } from '../../operations/fields/basic-fields.ts'
 import { onlyGiven } from '../../operations/fields/only-given.ts'
 import { patched } from '../../operations/fields/patch.ts'
 import { durationFields, durationOf } from '../../operations/input/duration-input.ts'
@@ -11,7 +11,7 @@ import { absent, namesMax } from '../../operations/not-found.ts'
 import { type Doors, everyDoor, operation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { plainText } from '../../operations/schedule/plain-text.ts'
-import { flag, text } from '../../operations/schema/output-schema.ts'
+import { flag, freedName } from '../../operations/schema/output-schema.ts'
 import { deleted } from '../../operations/show.ts'
 import { findGroup, type GroupRow, listGroups, memberCounts, memberNames } from '../../store/groups/group-row.ts'
 import {
@@ -37,7 +37,7 @@ import {
 import { groupName } from './group-field.ts'
 import { groupFields, readGroup } from './group-input.ts'
 
-/** The description steers planners, and window and autonomy bound them: they do not write them. */
+/** The description steers planners, and window and autonomy bound them, so planners may not write these fields. */
 const people: Doors = {
   ...everyDoor,
   mcp: 'Only a person writes, pauses or resumes a group; a model reads groups, and pauses single schedules.',
@@ -138,10 +138,7 @@ export const list = operation({
   method: 'GET',
   says: 'List groups by name, a page at a time.',
   request: 'a list of groups',
-  input: z.strictObject({
-    after: z.string().describe('The last name of the previous page.').optional(),
-    limit: limit.optional(),
-  }),
+  input: z.strictObject(pageByName),
   takes: [],
   output: z.array(groupSchema),
   show: groupsShown,
@@ -230,7 +227,7 @@ export const remove = operation({
   request: 'a deletion of a group',
   input: named,
   takes: ['name'],
-  output: z.strictObject({ name: text('The freed name.'), deleted: z.literal(true).describe('Always true.') }),
+  output: freedName,
   show: ({ name }, sheet) => deleted(`group ${plainText(name)}`, sheet),
   errors: ['invalid', 'not-found', 'conflict'],
   examples: [{ name: 'checkout' }],
@@ -266,20 +263,4 @@ async function absentGroup({ store }: OperationContext, name: string): Promise<n
   throw absent('group', name, known, 'List groups with `belfry group list`.')
 }
 
-/** The verbs of a group. An editor shows these comments at `belfry.groups`; a test compares them with what the verb says. */
-export const groupOperations = {
-  /** Create a group of schedules; refuses an existing one with other fields. */
-  create,
-  /** Change a group; a field that is not given stays. */
-  update,
-  /** Show a group with its members. */
-  get,
-  /** List groups by name, a page at a time. */
-  list,
-  /** Pause a group: nothing of its members starts, also of later ones; running runs finish. */
-  pause,
-  /** End the pause of a group; members that are paused by themselves stay paused. */
-  resume,
-  /** Delete a group that no schedule belongs to. */
-  delete: remove,
-}
+export const groupOperations = { create, update, get, list, pause, resume, delete: remove }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { GroupSpec } from '../../core/schedule/group.ts'
-import type { ConfigSection, EntryWritten } from '../../operations/config-section.ts'
-import { fieldChanges } from '../../operations/fields/field-changes.ts'
+import { type ChangedEntry, type ConfigSection, type EntryWritten, writtenBy } from '../../operations/config-section.ts'
 import { read } from '../../operations/input/read-input.ts'
 import { deleteGroup, type GroupPatch, putGroup } from '../../store/groups/write-group.ts'
 import { all, both, clockNow } from '../../store/statement.ts'
@@ -26,15 +25,8 @@ export interface GroupEntry {
   readonly fields: GroupPatch
 }
 
-export interface GroupApplied {
-  readonly name: string
-  readonly answer: string
-  readonly before: GroupSpec | null
-  readonly after: GroupSpec | null
-}
-
 /** Groups in a config file. They are applied before the schedules that name them, and deleted after them. */
-export const groupsSection: ConfigSection<GroupEntry, GroupApplied> = {
+export const groupsSection: ConfigSection<GroupEntry, ChangedEntry<GroupSpec, string>> = {
   name: 'groups',
   says: 'Groups by name, each with the fields of group create.',
   names: groupName,
@@ -60,9 +52,5 @@ export const groupsSection: ConfigSection<GroupEntry, GroupApplied> = {
     if (gone.answer === 'in-use') throw groupInUse(name, gone.members)
     return gone.answer === 'not-found' ? null : { name, answer: 'deleted', before: null, after: null }
   },
-  written: ({ name, answer, before, after }) => ({
-    name,
-    answer,
-    changes: answer === 'updated' ? fieldChanges(before ?? {}, after ?? {}) : [],
-  }),
+  written: writtenBy(),
 }

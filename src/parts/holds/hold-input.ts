@@ -5,6 +5,7 @@ import { isoText, over } from '../../operations/input/instant.ts'
 import type { Problem } from '../../operations/input/refuse-input.ts'
 import { throwAbsentQueue, throwAbsentSchedule } from '../../operations/not-found.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
+import { hasNames, partsOfKind } from '../../operations/present-subject.ts'
 import type { Subject } from '../../store/leases/stop-leased.ts'
 
 /** What a person may hold. Accounts are held by the part that knows them. */
@@ -24,7 +25,8 @@ export const stopWords = 'queue:NAME, kind:KIND, kind:KIND/NAME or account:NAME'
 /** What a stop is on, or what is wrong with the text. */
 export function readStopped(text: string, kinds: Kinds): Subject | Omit<Problem, 'field'> {
   const [, account] = /^account:(.*)$/s.exec(text) ?? []
-  if (account !== undefined && account !== '' && !account.includes(',')) return { scope: 'account', subject: account }
+  if (account?.includes(',')) return { problem: 'names several accounts', expected: 'account:NAME, one stop for each' }
+  if (account !== undefined && account !== '') return { scope: 'account', subject: account }
   const read = account === undefined ? readOn(text, kinds) : { problem: 'names no account', expected: stopWords }
   if ('problem' in read) return read.expected === onWords ? { ...read, expected: stopWords } : read
   return stopScopes.includes(read.scope) ? read : { problem: `is on a ${read.scope}`, expected: stopWords }
@@ -48,11 +50,15 @@ type Kinds = OperationContext['kinds']
 
 /** A hold on a kind that does not exist would hold nothing. */
 function readKind(subject: string, kinds: Kinds): HoldOn | Omit<Problem, 'field'> {
-  const [, word = '', name] = /^([^/]*)(?:\/(.*))?$/s.exec(subject) ?? []
-  const open = kinds.filter(({ closed }) => closed === undefined).map((kind) => kind.name)
-  if (!open.includes(word)) {
-    const expected = `one of ${open.join(', ')}`
+  const { word, name } = partsOfKind(subject)
+  const open = kinds.filter(({ closed }) => closed === undefined)
+  const kind = open.find((one) => one.name === word)
+  if (kind === undefined) {
+    const expected = `one of ${open.map((one) => one.name).join(', ')}`
     return { problem: `is on the kind ${JSON.stringify(word)}`, expected }
+  }
+  if (name !== undefined && !hasNames(kind)) {
+    return { problem: `names a ${word}, and targets of this kind have no names`, expected: `kind:${word}` }
   }
   if (name !== '') return { scope: 'kind', subject }
   return { problem: 'names no executor behind the slash', expected: `kind:${word} or kind:${word}/NAME` }
@@ -88,7 +94,7 @@ export function readStretch(given: Given, value: Stretch, now: number, problems:
   return { from, until: forMs === undefined ? until : begins + forMs }
 }
 
-/** A queue or schedule that does not exist is most often misspelt. */
+/** The store found no such queue or schedule. */
 export async function throwAbsent(context: OperationContext, { scope, subject }: HoldOn): Promise<never> {
   return scope === 'queue' ? throwAbsentQueue(context, subject) : throwAbsentSchedule(context, subject)
 }

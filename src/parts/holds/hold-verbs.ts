@@ -9,6 +9,7 @@ import { instant } from '../../operations/input/instant.ts'
 import { inWordsOf, type Problem, quoted, refuse } from '../../operations/input/refuse-input.ts'
 import { behindLast } from '../../operations/next-page.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
+import { refuseAbsentSubject } from '../../operations/present-subject.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
 import { awaitLeases } from '../../store/holds/await-leases.ts'
 import { liftHold } from '../../store/holds/lift-hold.ts'
@@ -54,6 +55,7 @@ export const put = operation({
     refuse('The hold', problems)
     const subject = on as HoldOn
     const wanted = { ...subject, ...stretch, reason: kernelHoldReasons.hold, note: value.reason as string, actor }
+    await refuseAbsentSubject(context, subject)
     const answer = await inWordsOf('The hold', inOwnWords, () => store.do(putHold, wanted))
     if (answer.answer === 'not-found') return throwAbsent(context, subject)
     if (stretch.from === undefined) await takeEffect(store)
@@ -131,7 +133,7 @@ async function takeEffect(store: Store): Promise<void> {
   await turned(store)
 }
 
-/** After so many steps the caller has its answer. The workers set the rest aside, and no lease takes it meanwhile. */
+/** After this many steps the call returns. The workers set the remaining runs aside, and no lease takes them meanwhile. */
 const stepsMax = 50
 const turnedMax = 100
 
@@ -141,16 +143,4 @@ async function turned(store: Store): Promise<void> {
   }
 }
 
-/** The verbs of a hold. An editor shows these comments at `belfry.holds`; a test compares them with what the verb says. */
-export const holdOperations = {
-  /** Put a hold: runs on its subject are made and wait until it ends; what is at work finishes. */
-  put,
-  /** List the holds that have not ended, by id, a page at a time. */
-  list,
-  /** Lift a hold: what it kept may start at once, unless another hold keeps it. */
-  lift,
-  /** Stop everything, or a queue, kind or account: nothing of it fires and no run starts on any worker until `belfry go`; what is at work finishes. */
-  stop,
-  /** Let what `belfry stop` has stopped go on; the `missed` rules decide over what was due meanwhile. */
-  go,
-}
+export const holdOperations = { put, list, lift, stop, go }

@@ -33,7 +33,10 @@ export const holdsInForce: HealthCheck = {
   },
 }
 
-/** A paused queue is noted elsewhere, an account may be full, and a calendar closes every day. One without an end was not renewed. */
+/**
+ * Holds that need no attention: the pause of a queue, which another check reports, a full account, a closed calendar. The hold
+ * of a calendar without an end is reported: no worker has renewed it.
+ */
 function isUsual(hold: Hold): boolean {
   const { scope, reason, until } = hold
   const isPause = scope === 'queue' && reason === kernelHoldReasons.paused.code

@@ -33,7 +33,8 @@ export function showStopped(stopped: Stopped, { command, when }: Sheet): string 
   const until = hold.until === null ? '' : ` until ${when(hold.until)}`
   const go = hold.on === 'namespace' ? ['go'] : ['go', '--on', hold.on]
   const again = `${hold.on === 'namespace' ? 'start everything again' : 'let it go on'}: ${command(...go, ...(namespaces.length > 1 ? ['--everywhere'] : []))}`
-  return `stopped ${what}${where} (${hold.id})${until}; ${atWorkText(stopped)}\n  ${again}`
+  const doubt = stopped.doubt === null ? '' : `\n  ${plainText(stopped.doubt)}`
+  return `stopped ${what}${where} (${hold.id})${until}; ${atWorkText(stopped)}${doubt}\n  ${again}`
 }
 
 function atWorkText({ atWork, cancelling, releasing }: Stopped): string {

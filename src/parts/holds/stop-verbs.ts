@@ -12,6 +12,7 @@ import { type Problem, refuse } from '../../operations/input/refuse-input.ts'
 import { throwAbsentQueue } from '../../operations/not-found.ts'
 import { operation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
+import { absentName, notOffered, refuseAbsentSubject } from '../../operations/present-subject.ts'
 import { belfryCommand } from '../../operations/shell-words.ts'
 import { awaitFires } from '../../store/holds/await-leases.ts'
 import { listHolds } from '../../store/holds/list-holds.ts'
@@ -27,7 +28,7 @@ import { askHolders, awaitStop, countAtWork, goOn, type Stopping, stopWork, turn
 const on = z.string().describe(`What to stop: ${stopWords}. Default: everything.`).optional()
 const everywhere = z
   .boolean()
-  .describe('Whether in all namespaces of the store, which needs admin. Default: in this one.')
+  .describe('Whether this is for all namespaces of the store, which needs admin. Default: only this one.')
   .optional()
 
 export const stop = operation({
@@ -71,6 +72,7 @@ export const stop = operation({
       problems.push({ field: 'release', problem: 'is given beside `cancel`', expected: 'only one of the two' })
     }
     refuse('The stop', problems)
+    const doubt = await doubtOf(context, stopping)
     const note = value.reason ?? null
     const stopped = await store.do(stopWork, { ...stopping, note, forMs, actor })
     if (stopped.answer === 'not-found') return throwAbsentQueue(context, stopping.subject)
@@ -84,12 +86,12 @@ export const stop = operation({
       askAll(store, { ...stopping, how, reason: how === 'release' ? why : (note ?? why) })
     const cancelling = value.cancel === true ? await ask('cancel') : 0
     const releasing = value.release === true ? await ask('release') : 0
-    return { hold, atWork, cancelling, releasing, namespaces: stopped.namespaces }
+    return { hold, atWork, cancelling, releasing, namespaces: stopped.namespaces, doubt }
   },
 })
 
 function subjectIn({ on: given = 'namespace', everywhere: isAll }: Readonly<Record<string, unknown>>): string {
-  // What is no text is refused by its field; to write it as one could throw.
+  // A value that is no text is refused later, by its field; turning it into text here could throw.
   const subject = typeof given === 'string' ? given : 'namespace'
   return isAll === true ? `${subject} everywhere` : subject
 }
@@ -116,6 +118,16 @@ function stoppingOf(
     })
   }
   return { ...(read as Subject), everywhere: isAll }
+}
+
+/**
+ * Refuses a stop of what does not exist, and returns what is doubtful about one that is made. Other namespaces may have an
+ * account or a profile that this one does not have, so that a stop everywhere is never refused for its name.
+ */
+async function doubtOf(context: OperationContext, { everywhere: isAll, ...subject }: Stopping): Promise<string | null> {
+  if (!isAll) await refuseAbsentSubject(context, subject)
+  const absent = await absentName(context, subject)
+  return absent === null ? notOffered(context, subject) : `${absent.message} Another namespace may have it.`
 }
 
 function stoppedAlready({ id, on: what, by, from, note }: Hold): BelfryError {
@@ -164,16 +176,18 @@ async function stopsInForce(store: Store, now: number): Promise<string[]> {
 }
 
 function nothingStopped(stopping: Stopping, others: readonly string[]): BelfryError {
-  const what = stopping.scope === 'namespace' ? 'Nothing is stopped' : `${holdSubject(stopping)} is not stopped`
   const [other] = others
+  const some = `Not everything is stopped, only ${others.join(', ')}`
+  const all = other === undefined ? 'Nothing is stopped' : some
+  const what = stopping.scope === 'namespace' ? all : `${holdSubject(stopping)} is not stopped`
   const hint =
     other === undefined
       ? 'Another hold is lifted by its id: `belfry hold list`, `belfry hold lift ID`.'
-      : `Stopped is ${others.join(', ')}: \`${goCommand(other)}\`.`
+      : `${stopping.scope === 'namespace' ? '' : `What is stopped: ${others.join(', ')}. `}Let it go on with \`${goCommand(other)}\`.`
   return new BelfryError('conflict', `${what}.`, { hint, details: { stopped: [...others] } })
 }
 
-/** After so many steps the caller has its answer, and the workers do the rest. */
+/** After this many steps the call returns, and the workers do the rest. */
 const stepsMax = 50
 const turnedMax = 100
 

@@ -1,10 +1,12 @@
 import type { Hold } from '../../core/hold.ts'
 import { kernelHoldReasons } from '../../core/hold-reason.ts'
+import { parseId } from '../../core/id.ts'
 import type { Actor } from '../../store/audit/actor.ts'
 import { awaitLeases } from '../../store/holds/await-leases.ts'
 import { holdOf } from '../../store/holds/hold-row.ts'
 import { liftHolds } from '../../store/holds/lift-hold.ts'
 import { putHold } from '../../store/holds/put-hold.ts'
+import { markEverywhere } from '../../store/holds/stops-everywhere.ts'
 import { turnHolds } from '../../store/holds/turn-holds.ts'
 import { cancelLeased, countLeased, releaseLeased, type Subject } from '../../store/leases/stop-leased.ts'
 import { lockManaged } from '../../store/managed.ts'
@@ -28,7 +30,10 @@ export interface Stopping extends Subject {
   readonly everywhere: boolean
 }
 
-/** The namespaces that a call is about. A namespace that is made at the same moment is not among them. */
+/**
+ * The namespaces that a call is about. A namespace that is made at the same moment is not among them; one that is made later is stopped
+ * when it is made.
+ */
 function* namespacesOf(context: StoreContext, { everywhere }: Stopping): Step<StoreContext[]> {
   if (!everywhere) return [context]
   const found = yield* all<{ id: number; name: string }>(findNamespaces)
@@ -43,7 +48,10 @@ export interface NewStop extends Stopping {
 
 export type StopAnswer =
   | { readonly answer: 'not-found' }
-  /** `namespaces` names those that were not stopped before; the hold is the first of them, or else the one that was there. */
+  /**
+   * `namespaces` are those that were not stopped before. `hold` is the first new hold, or the existing one where there is no
+   * new one.
+   */
   | { readonly answer: 'stopped' | 'was-stopped'; readonly hold: Hold; readonly namespaces: readonly string[] }
 
 /** Stops a subject, except where it is stopped already. Of two callers the second waits for the first. */
@@ -67,11 +75,12 @@ export function* stopWork(context: StoreContext, wanted: NewStop): Step<StopAnsw
     yield* raise(each, [raisedBy(each, wanted, 'is stopped', note)])
     namespaces.push(each.namespace)
   }
+  if (wanted.everywhere) yield* markEverywhere([...made, ...found].map(({ id }) => parseId('hold', id) as number))
   const hold = (made[0] ?? found[0]) as Hold
   return { answer: made.length > 0 ? 'stopped' : 'was-stopped', hold, namespaces }
 }
 
-/** Lifts what stops a subject; answers nothing where nothing does. */
+/** Lifts the stops of a subject and returns them; an empty list where it is not stopped. */
 export function* goOn(context: StoreContext, wanted: Stopping & { readonly actor: Actor }): Step<Hold[]> {
   const { scope, subject, actor } = wanted
   const lifted: Hold[] = []
@@ -98,7 +107,10 @@ export function* awaitStop(context: StoreContext, { scope, subject, everywhere }
   yield* awaitLeases(context, { ...(scope === 'queue' && { queue: subject }), everywhere })
 }
 
-/** One step of what begins and ends with holds, in each namespace. Returns whether there is more. */
+/**
+ * One step of setting runs aside and putting them back, as holds begin and end, in each namespace. Returns whether there is
+ * more.
+ */
 export function* turnEach(context: StoreContext, stopping: Stopping, limit: number): Step<boolean> {
   let more = false
   for (const each of yield* namespacesOf(context, stopping)) more = (yield* turnHolds(each, { limit })).more || more
@@ -117,7 +129,10 @@ export interface Asking extends Stopping {
   readonly limit: number
 }
 
-/** Asks the holders of leased runs to stop them; answers the runs, fewer than `limit` once all were asked. */
+/**
+ * Asks the holders of leased runs to stop them. Returns the runs of this step: fewer than `limit` when all holders have been
+ * asked.
+ */
 export function* askHolders(context: StoreContext, asking: Asking): Step<string[]> {
   const ask = asking.how === 'cancel' ? cancelLeased : releaseLeased
   const asked: string[] = []

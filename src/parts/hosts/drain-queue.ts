@@ -2,16 +2,20 @@ import { z } from 'zod'
 import { queueName } from '../../operations/fields/basic-fields.ts'
 import { refuse } from '../../operations/input/refuse-input.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
-import { outputOf } from '../../operations/schema/output-schema.ts'
-import { type HandedOut, handedOut, reclaimFirst, requestOf, toldOf } from './hand-out.ts'
+import type { AnswerOf } from '../../operations/schema/output-schema.ts'
+import { handedOut, reclaimFirst, requestOf, toldOf } from './hand-out.ts'
 import { adminFields, capabilityFields, host, kindProblems, leasesLimit } from './lease-input.ts'
-import { type LeasedRun, leasedRun, leasedRunOf } from './lease-schema.ts'
+import { leasedRun, leasedRunOf } from './lease-schema.ts'
 import { drainQueue } from './lease-to-host.ts'
 import { showDraining } from './show.ts'
 
-export interface Draining extends HandedOut {
-  readonly runs: readonly LeasedRun[]
-}
+const draining = z.strictObject({
+  runs: z
+    .array(leasedRun)
+    .describe('The runs, in queue order. They count as completed: Belfry does not track whether you do them.'),
+  ...handedOut,
+})
+export type Draining = AnswerOf<typeof draining>
 
 const input = z.strictObject({ name: queueName, host, limit: leasesLimit, ...capabilityFields })
 
@@ -25,14 +29,7 @@ export const drain = operation({
   scope: 'operate',
   input,
   takes: ['name'],
-  output: outputOf<Draining>()(
-    z.strictObject({
-      runs: z
-        .array(leasedRun)
-        .describe('The runs, in queue order. Belfry does not remember that they are still to be done.'),
-      ...handedOut,
-    }),
-  ),
+  output: draining,
   errors: ['invalid', 'not-found'],
   doors: everyDoor,
   show: showDraining,

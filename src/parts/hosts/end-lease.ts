@@ -37,7 +37,7 @@ const ending = {
 } as const
 
 const usage = usageInput
-  .describe('What the attempt used; budgets count it. Without it the attempt counts for no budget.')
+  .describe('What the attempt used; budgets count it. Without it the attempt counts as what it had reserved.')
   .optional()
 
 const exampleLease = 'r-15.1.7c2f9a3d5e8b41069d3f2a1b4c5d6e7f'
@@ -69,11 +69,15 @@ export const release = operation({
     lease: leaseId,
     failed: z.boolean().describe('The attempt failed; this uses one of its attempts. Default: false.').optional(),
     reason: reason.describe('What went wrong; with failed only.').optional(),
-    retryAt: instant.describe('The earliest next attempt; with failed only, at most an hour ahead.').optional(),
+    retryAt: instant
+      .describe('When the next attempt may start at the earliest; with failed only, at most an hour ahead.')
+      .optional(),
     fatal: z.boolean().describe('No further attempt can succeed; with failed only. Default: false.').optional(),
     retryable: z
       .boolean()
-      .describe('The attempt had no effect, so even a run that is not repeatable may be tried again. Default: false.')
+      .describe(
+        'The attempt had no effect, so the run may be tried again even if it is not repeatable. Default: false.',
+      )
       .optional(),
     usage,
   }),
@@ -127,7 +131,7 @@ function besideFatal(field: string): Problem {
 export const park = operation({
   ...ending,
   verb: 'park',
-  says: 'Park a run for a person; it goes on when it is reset.',
+  says: 'Park a run for a person; it waits until it is reset.',
   request: 'a park',
   input: z.strictObject({ lease: leaseId, reason, usage }),
   show: showLeaseEnded,
@@ -143,8 +147,9 @@ async function end(
   outcome: Outcome,
   given: Pick<AttemptEnd, 'result' | 'usage'> = {},
 ): Promise<LeaseEnded> {
-  const { runId, fence, claimId, scheduleId } = await heldLease(context, id)
-  const [settled] = await context.store.settle([{ runId, fence, scheduleId, outcome, ...given }])
+  const { runId, fence, claimId, scheduleId, mayReserve } = await heldLease(context, id)
+  const watched = mayReserve ? { isWatched: true } : {}
+  const [settled] = await context.store.settle([{ runId, fence, scheduleId, outcome, ...given, ...watched }])
   void context.waits.look(runId)
   if (settled?.answer !== 'written') throw await refusedEnd(context, { runId, fence, claimId }, settled as never)
   const { status, reason: why, nextEligibleAt = null } = settled

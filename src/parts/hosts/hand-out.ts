@@ -1,39 +1,30 @@
 import { z } from 'zod'
 import { claimBytes } from '../../operations/lease/lease-id.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
-import { flag, text } from '../../operations/schema/output-schema.ts'
+import { type AnswerOf, flag, text } from '../../operations/schema/output-schema.ts'
 import type { LeaseAnswer, Reclaimed } from '../../store/port.ts'
 import { capabilitiesOf, queueOf } from './lease-input.ts'
-import { reclaimedSchema, type SetAside, setAsideOf, setAsideSchema } from './lease-schema.ts'
-
-/** Why no run was leased, whatever waits. */
-type Stopped = NonNullable<LeaseAnswer['stopped']>
-
-/** Facts beside the leased runs. */
-export interface HandedOut {
-  readonly queue: string
-  readonly setAside: readonly SetAside[]
-  readonly reclaimed: readonly Reclaimed[]
-  readonly stopped: Stopped | null
-  readonly hold: string | null
-  readonly full: boolean
-  readonly more: boolean
-}
+import { reclaimedSchema, setAsideOf, setAsideSchema } from './lease-schema.ts'
 
 export const handedOut = {
   queue: text('The queue.'),
   setAside: z
     .array(setAsideSchema)
-    .describe('Runs that left the line instead: they were too late, or could not be read and were parked.'),
+    .describe(
+      'Runs that were not leased but removed from the line: they were too late, or could not be read and were parked.',
+    ),
   reclaimed: z.array(reclaimedSchema).describe('Expired leases of this queue that were reclaimed first.'),
   stopped: z
     .enum(['held-by', 'policy-unreadable', 'no-queue'])
     .nullable()
-    .describe('Why no run is leased at all; no-queue: no run or policy has named the queue yet.'),
+    .describe('Why no run can be leased. no-queue: no run or policy has named the queue yet.'),
   hold: text('The hold on the whole queue, if there is one.').nullable(),
   full: flag('Whether the queue is at its ceiling, so that no run was leased.'),
   more: flag('Whether there may be more runs that can start now: lease again without waiting.'),
 }
+
+/** Facts beside the leased runs. */
+export type HandedOut = AnswerOf<z.ZodObject<typeof handedOut>>
 
 interface Given {
   readonly host: string

@@ -9,10 +9,10 @@ import { LeaseWaits } from '../../operations/lease/lease-waits.ts'
 import { throwAbsentQueue } from '../../operations/not-found.ts'
 import { everyDoor, operation, subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
-import { flag, outputOf, text } from '../../operations/schema/output-schema.ts'
-import type { LeaseName, Reclaimed } from '../../store/port.ts'
+import { type AnswerOf, flag, text } from '../../operations/schema/output-schema.ts'
+import type { Reclaimed } from '../../store/port.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
-import { type HandedOut, handedOut, reclaimFirst, reclaimMax, requestOf, toldOf } from './hand-out.ts'
+import { handedOut, reclaimFirst, reclaimMax, requestOf, toldOf } from './hand-out.ts'
 import {
   adminFields,
   capabilitiesOf,
@@ -34,11 +34,13 @@ import {
 import { leaseToHost } from './lease-to-host.ts'
 import { showLeasing, showReclaimed } from './show.ts'
 
-export interface Leasing extends HandedOut {
-  readonly leases: readonly AnsweredLease[]
-  readonly repeated: boolean
-  readonly over: readonly LeaseName[]
-}
+const leasing = z.strictObject({
+  leases: z.array(leaseSchema).describe('The leases, in queue order.'),
+  repeated: flag('Whether the key was used before; then these are the leases of the first request.'),
+  over: z.array(leaseNameSchema).describe('Leases of the first request that are no longer held.'),
+  ...handedOut,
+})
+export type Leasing = AnswerOf<typeof leasing>
 
 const asking = {
   noun: 'sched',
@@ -66,14 +68,7 @@ export const lease = operation({
   }),
   takes: ['host'],
   local: waitLocal,
-  output: outputOf<Leasing>()(
-    z.strictObject({
-      leases: z.array(leaseSchema).describe('The leases, in queue order.'),
-      repeated: flag('Whether the key was used before, so that these are its leases.'),
-      over: z.array(leaseNameSchema).describe('Leases of the key that are no longer held.'),
-      ...handedOut,
-    }),
-  ),
+  output: leasing,
   show: showLeasing,
   examples: [{ host: 'builder-1' }, { host: 'builder-1', queue: 'mail', limit: 10, requestKey: 'b1-000017' }],
   async judge(context, { value, problems: found }, { signal }) {
@@ -94,7 +89,8 @@ async function leasedNow(context: OperationContext, given: LeaseRequest): Promis
   const reclaimed = await reclaimFirst(context, request.queue)
   const answer = await context.store.do(leaseToHost, { ...request, ...onlyGiven({ key: requestKey }) })
   if (answer.answer === 'other-request') throw otherRequest(requestKey ?? '')
-  const { leases, repeated } = answer
+  const { leases, repeated, refused } = answer
+  if (refused.length > 0) await context.store.settle(refused)
   const held = new Set(leases.map(({ runId, fence }) => `${runId} ${fence}`))
   return {
     leases: leases.map(answeredLeaseOf),
@@ -118,7 +114,8 @@ async function leasedLater(
     const answer = await leasedNow(context, given)
     reclaimed.push(...answer.reclaimed)
     setAside.push(...answer.setAside)
-    // A caller that has disconnected would hold them until they expire; one with a key may still ask for them.
+    // A caller that has disconnected would hold these leases until they expire; a caller with a key may still
+    // ask for them.
     if (signal?.aborted === true && given.requestKey === undefined) await giveBack(context, answer.leases)
     return answer
   }
@@ -143,7 +140,7 @@ async function giveBack(context: OperationContext, leases: readonly AnsweredLeas
 
 function otherRequest(requestKey: string): BelfryError {
   return new BelfryError('conflict', `The request key ${quoted(requestKey)} was used for another request.`, {
-    hint: 'A key stands for one request: use a new key for each, and repeat a key only to repeat its request.',
+    hint: 'A key belongs to one request: use a new key for each request, and repeat a key only to repeat that request.',
     details: { requestKey },
   })
 }

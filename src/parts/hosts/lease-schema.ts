@@ -10,29 +10,6 @@ import { type ExecutionOptions, executionSchema } from '../../operations/target/
 import { targetStored } from '../../operations/target/target-form.ts'
 import type { Lease, LeaseAnswer, LeaseName, Reclaimed } from '../../store/port.ts'
 
-/** A run as its holder needs it. Secrets in its target are named, not shown. */
-export interface LeasedRun extends ExecutionOptions {
-  readonly runId: string
-  readonly fence: number
-  readonly queue: string
-  readonly attempts: number
-  readonly enqueuedAt: number
-  readonly scheduleId: string | null
-  readonly plannedAt: number | null
-  readonly dueAt: number | null
-  readonly source: Lease['source']
-  readonly idempotencyKey: string
-  readonly repeatable: boolean
-  readonly target: Readonly<Record<string, unknown>> | null
-  readonly payload?: unknown
-}
-
-export interface AnsweredLease extends LeasedRun {
-  readonly lease: string
-  readonly leasedAt: number
-  readonly expiresAt: number
-}
-
 const leasedFields = {
   runId: text('The id of the run.'),
   fence: count('The number of this lease, which is the number of the attempt.'),
@@ -50,22 +27,22 @@ const leasedFields = {
   payload: z.unknown().describe('Its payload.').exactOptional(),
 }
 
-export const leasedRun = noted(
-  outputOf<LeasedRun>()(openOutput('run', leasedFields).describe('A run as its executor needs it.')),
-  { id: 'LeasedRun' },
-)
+export const leasedRun = noted(openOutput('run', leasedFields).describe('A run as its executor needs it.'), {
+  id: 'LeasedRun',
+})
+/** A run as its holder needs it. Secrets in its target are named, not shown. */
+export type LeasedRun = AnswerOf<typeof leasedRun>
 
 export const leaseSchema = noted(
-  outputOf<AnsweredLease>()(
-    openOutput('run', {
-      lease: text('The id of the lease, to renew and end it. Only its holder knows it.'),
-      leasedAt: instantOutput('When it was leased.'),
-      expiresAt: instantOutput('When it expires, unless it is renewed.'),
-      ...leasedFields,
-    }).describe('A lease: the right to execute a run until an instant.'),
-  ),
+  openOutput('run', {
+    lease: text('The id of the lease, to renew and end it. Only its holder knows it.'),
+    leasedAt: instantOutput('When it was leased.'),
+    expiresAt: instantOutput('When it expires, unless it is renewed.'),
+    ...leasedFields,
+  }).describe('A lease: the right to execute a run until an instant.'),
   { id: 'HostLease' },
 )
+export type AnsweredLease = AnswerOf<typeof leaseSchema>
 
 export function leasedRunOf(lease: Lease): LeasedRun {
   const { runId, fence, queue, attempts, enqueuedAt, scheduleId, dueAt, source, payload } = lease

@@ -1,7 +1,8 @@
+import type { Outcome } from '../../core/run/verdict.ts'
 import { checkText, hashOf, keyLengthMax } from '../../store/check.ts'
 import { leaseInStep, leasesOf } from '../../store/leases/lease.ts'
 import { settle } from '../../store/leases/settle.ts'
-import type { LeaseAnswer, LeaseName, LeaseRequest } from '../../store/port.ts'
+import type { AttemptEnd, Lease, LeaseAnswer, LeaseName, LeaseRequest } from '../../store/port.ts'
 import { both, clockNow, one, run, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { leasesNamed } from '../../store/verb.ts'
@@ -20,6 +21,8 @@ export type HostLeased =
       readonly answer: 'leased'
       /** The leases of the first request with this key; `leases` are those still held. */
       readonly repeated?: readonly LeaseName[]
+      /** Leases that found nothing to reserve, with their ends; the caller writes these. */
+      readonly refused: readonly AttemptEnd[]
     })
   /** The key was used for another request. */
   | { readonly answer: 'other-request' }
@@ -46,23 +49,55 @@ export function* leaseToHost(context: StoreContext, request: HostRequest): Step<
     const isNew = (yield* one(claimKey, context.ns, checkedKey(key), claimId, requestHash(request), now)) !== undefined
     if (!isNew) return yield* repeated(context, key, request)
   }
-  const answer = yield* leaseInStep(context, { ...request, workerId })
-  if (key !== undefined) yield* keep(context, key, answer)
-  return { ...answer, answer: 'leased' }
+  const { leases: leased, ...answer } = yield* leaseInStep(context, { ...request, workerId })
+  const { leases, refused } = yield* reserveEach(context, leased)
+  if (key !== undefined) yield* keep(context, key, leases)
+  return { ...answer, leases, refused, answer: 'leased' }
 }
 leaseToHost.audits = (answer: HostLeased) =>
   answer.answer === 'leased' && answer.repeated === undefined ? leasesNamed('leased', answer.leases) : null
 
-/** Leases and ends in one step. The caller may lose these runs: no lease remembers them. */
+/**
+ * Reserves what the leased runs use, as a worker does before it starts one. It is part of the step, because a host starts what it is
+ * told of. The ends of the others are written in a step of their own, which locks schedules before accounts.
+ */
+function* reserveEach(
+  context: StoreContext,
+  leased: readonly Lease[],
+): Step<{ readonly leases: Lease[]; readonly refused: AttemptEnd[] }> {
+  const leases: Lease[] = []
+  const refused: AttemptEnd[] = []
+  for (const lease of leased) {
+    const outcome = yield* refusalOf(context, lease)
+    const { runId, fence, scheduleId } = lease
+    if (outcome === null) leases.push(lease)
+    else refused.push({ runId, fence, scheduleId, outcome, isWatched: true })
+  }
+  return { leases, refused }
+}
+
+function* refusalOf(context: StoreContext, lease: Lease): Step<Outcome | null> {
+  for (const { reserves } of context.parts) {
+    if (reserves === undefined) continue
+    const answer = yield* reserves(context, lease)
+    if ('skip' in answer) return { kind: 'skipped', reason: answer.skip }
+    if ('defer' in answer) return { kind: 'deferred', ...answer.defer }
+    if ('fail' in answer) return { kind: 'failed', reason: answer.fail, retryable: true }
+  }
+  return null
+}
+
+/** Leases and ends in one step. If the caller crashes these runs are lost, because no lease is left. */
 export function* drainQueue(context: StoreContext, request: HostRequest): Step<LeaseAnswer> {
   const now = yield* clockNow()
   const workerId = yield* greetHost(context, request, now)
-  const answer = yield* leaseInStep(context, { ...request, workerId })
-  yield* settle(
-    context,
-    answer.leases.map(({ runId, fence, scheduleId }) => ({ runId, fence, scheduleId, outcome: { kind: 'success' } })),
-  )
-  return answer
+  const { leases: leased, ...answer } = yield* leaseInStep(context, { ...request, workerId })
+  const { leases, refused } = yield* reserveEach(context, leased)
+  const ends = leases.map(({ runId, fence, scheduleId, isBudgeted = false }): AttemptEnd => {
+    return { runId, fence, scheduleId, outcome: { kind: 'success' }, ...(isBudgeted && { isWatched: true }) }
+  })
+  yield* settle(context, [...ends, ...refused])
+  return { ...answer, leases }
 }
 drainQueue.audits = ({ leases }: LeaseAnswer) => leasesNamed('drained', leases)
 
@@ -77,14 +112,16 @@ function requestHash({ host, queue, limit, can, by }: HostRequest): string {
 function* repeated(context: StoreContext, key: string, request: HostRequest): Step<HostLeased> {
   const found = yield* one<{ claim_id: string; input_hash: string; granted: string }>(findClaim, context.ns, key)
   if (found === undefined || found.input_hash !== requestHash(request)) return { answer: 'other-request' }
-  const leases = yield* leasesOf(context, found.claim_id)
   const granted = JSON.parse(found.granted) as LeaseName[]
-  return { ...nothingElse, leases, answer: 'leased', repeated: granted }
+  const names = new Set(granted.map(({ runId, fence }) => `${runId} ${fence}`))
+  // A lease that was refused a reservation may not have ended yet.
+  const leases = (yield* leasesOf(context, found.claim_id)).filter(({ runId, fence }) => names.has(`${runId} ${fence}`))
+  return { ...nothingElse, leases, refused: [], answer: 'leased', repeated: granted }
 }
 
 const nothingElse = { skipped: [], broken: [], inFlight: 0, available: 0, full: false, keyed: false, more: false }
 
-function* keep({ ns }: StoreContext, key: string, { leases }: LeaseAnswer): Step<void> {
+function* keep({ ns }: StoreContext, key: string, leases: readonly Lease[]): Step<void> {
   if (leases.length === 0) return yield* run(forgetKey, ns, key)
   const names = leases.map(({ runId, fence }) => ({ runId, fence }))
   yield* run(keepGranted, ns, key, JSON.stringify(names))

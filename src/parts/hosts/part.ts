@@ -13,7 +13,7 @@ export const hosts = {
   sweeps: [sweepClaims],
   nouns: {
     sched: {
-      says: 'Outside hosts: programs that are no workers and lease work through a door.',
+      says: 'Outside hosts: programs that are not workers and lease work through a door.',
       plural: 'sched',
       operations: { plan, lease, renew, renewMany, complete, release, park, reclaim, reset },
     },

@@ -12,7 +12,7 @@ import { instant } from '../../operations/input/instant.ts'
 import { refuse } from '../../operations/input/refuse-input.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
-import { type AnswerOf, count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { type AnswerOf, count, flag, instantOutput, text } from '../../operations/schema/output-schema.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
 import { planInput } from '../../store/reads/plan-input.ts'
@@ -39,7 +39,7 @@ const planShape = z
           priority: count('Lower goes first.'),
           enqueuedAt: instantOutput('When it was created.'),
           attempts: count('How many attempts it has used.'),
-          expiresAt: instantOutput('When a host’s lease of it would expire.'),
+          expiresAt: instantOutput('When the lease of a host would expire.'),
         }),
       )
       .describe('The runs that would be leased, in order.'),
@@ -52,10 +52,10 @@ const planShape = z
           hold: text('With held-by: the id of the hold.').optional(),
         }),
       )
-      .describe(`The runs that would not, in queue order, the first ${skippedMax}.`),
+      .describe(`The runs that would not be leased, in queue order, the first ${skippedMax}.`),
     skippedByReason: z
       .array(z.strictObject({ reason: z.enum(skipReasons).describe('Why.'), count: count('How many.') }))
-      .describe('All of those, counted by reason.'),
+      .describe('All runs that would not be leased, counted by reason.'),
     reclaimable: z
       .array(z.strictObject({ runId: text('The id of the run.'), expiredAt: instantOutput('When it expired.') }))
       .describe('Expired leases, which keep their slots until they are reclaimed.'),
@@ -66,7 +66,7 @@ const planShape = z
 
 export type Plan = AnswerOf<typeof planShape>
 
-const planSaid = noted(outputOf<Plan>()(planShape), { id: 'Plan' })
+const planSaid = noted(planShape, { id: 'Plan' })
 
 export const plan = operation({
   noun: 'sched',
@@ -152,7 +152,7 @@ function counted(skipped: LeasePlan['skipped']): Plan['skippedByReason'] {
   })
 }
 
-/** The window has the first runs of each kind; when none is full, it has all. */
+/** The window has the first runs of each kind; when no kind has as many as the window reads, it has all runs. */
 function isWhole(runs: readonly PlannedRun[]): boolean {
   const kinds = new Map<string, number>()
   for (const run of runs) kinds.set(kindOf(run), (kinds.get(kindOf(run)) ?? 0) + 1)

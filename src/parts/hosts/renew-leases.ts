@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type AgentState, agentStates } from '../../core/agent/agent-state.ts'
 import type { BelfryError } from '../../core/error.ts'
 import { type Holding, holdingsOf, overError } from '../../operations/lease/held-lease.ts'
 import { leaseId, leaseIdOf, runOfLease } from '../../operations/lease/lease-id.ts'
@@ -12,11 +13,11 @@ import { renewedColumns, showRenewed } from './show.ts'
 
 const renewedSaid = z.strictObject({
   lease: text('The id of the lease.'),
-  renewed: flag('Whether the lease goes on. If not, stop the work: another worker may execute the run.'),
-  expiresAt: instantOutput('When it expires now.').nullable(),
+  renewed: flag('Whether the lease was renewed. If not, stop the work: another worker may execute the run.'),
+  expiresAt: instantOutput('When the lease now expires.').nullable(),
   cancelRequestedAt: instantOutput('When cancellation was requested: stop the work, and release the run.').nullable(),
   releaseRequestedAt: instantOutput('When release was requested: stop the work, and release the run.').nullable(),
-  problem: text('Why it was not renewed, and what happened since.').nullable(),
+  problem: text('Why the lease was not renewed, and what happened since.').nullable(),
 })
 
 export type Renewed = AnswerOf<typeof renewedSaid>
@@ -31,22 +32,27 @@ const renewing = {
   doors: everyDoor,
 } as const
 
+const state = z
+  .enum(agentStates)
+  .describe('What the work is doing, for people who watch: `run list` shows it. Default: as before.')
+  .optional()
+
 export const renew = operation({
   ...renewing,
   verb: 'renew',
   says: 'Renew a lease for its whole length from now, and answer whether cancellation was requested.',
   request: 'a renewal',
   about: runOfLease,
-  input: z.strictObject({ lease: leaseId }),
+  input: z.strictObject({ lease: leaseId, state }),
   takes: ['lease'],
   output: renewedSaid,
   errors: ['invalid', 'not-found', 'conflict'],
   show: showRenewed,
-  examples: [{ lease: example }],
-  async run(context, { lease }) {
+  examples: [{ lease: example }, { lease: example, state: 'question' }],
+  async run(context, { lease, state: doing }) {
     const [holding] = (await holdingsOf(context, [lease], 'renew')) as [Holding]
     if ('error' in holding) throw holding.error
-    const [answer] = (await renewHeld(context, [holding.held])) as [Renewal]
+    const [answer] = (await renewHeld(context, [holding.held], doing)) as [Renewal]
     if (!answer.renewed) throw await overError(context, holding.parts)
     return renewedOf(lease, answer)
   },
@@ -58,17 +64,18 @@ export const renewMany = operation({
   says: 'Renew many leases at once; each has its own answer.',
   request: 'a renewal of leases',
   input: z.strictObject({
+    state,
     leases: z.array(leaseId).min(1).max(leasesMax).readonly().describe('The ids of the leases.'),
   }),
   takes: [],
-  output: z.array(renewedSaid).describe('In the order given.'),
+  output: z.array(renewedSaid).describe('The answers, in the order of the ids.'),
   errors: ['invalid'],
   show: { columns: renewedColumns },
   examples: [{ leases: [example, 'r-16.1.7c2f9a3d5e8b41069d3f2a1b4c5d6e7f'] }],
-  async run(context, { leases }) {
+  async run(context, { leases, state: doing }) {
     const holdings = await holdingsOf(context, leases, 'renew')
     const held = holdings.flatMap((holding) => ('held' in holding ? [holding.held] : []))
-    const answers = new Map((await renewHeld(context, held)).map((answer) => [nameOf(answer), answer]))
+    const answers = new Map((await renewHeld(context, held, doing)).map((answer) => [nameOf(answer), answer]))
     return Promise.all(
       holdings.map(async (holding) => {
         const id = leaseIdOf(holding.parts)
@@ -87,10 +94,15 @@ function nameOf({ runId, fence }: Pick<Renewal, 'runId' | 'fence'>): string {
 }
 
 /** Renews by the current policies, and records that the holders are alive. */
-async function renewHeld({ store }: OperationContext, held: readonly HeldRun[]): Promise<Renewal[]> {
+async function renewHeld(
+  { store }: OperationContext,
+  held: readonly HeldRun[],
+  doing: AgentState | undefined,
+): Promise<Renewal[]> {
   const leases = held.map(async ({ leaseTtlMs, ...run }) => ({
     ...run,
     leaseMs: leaseTtlMs ?? (await lengthLeft(store, run)),
+    state: doing,
   }))
   const answers = held.length === 0 ? [] : await store.renew(await Promise.all(leases))
   if (held.length > 0) await store.beat([...new Set(held.map(({ workerId }) => workerId))])

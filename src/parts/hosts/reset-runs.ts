@@ -6,7 +6,7 @@ import { type Problem, quoted, refuse } from '../../operations/input/refuse-inpu
 import { everyDoor, operation, subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { list } from '../../operations/run/run-reads.ts'
-import { type AnswerOf, flag, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { type AnswerOf, flag, text } from '../../operations/schema/output-schema.ts'
 import { resetRun } from '../../store/runs/reset-run.ts'
 import { showManyReset } from './show.ts'
 
@@ -14,7 +14,7 @@ const idsMax = 1_000
 const limitDefault = 100
 const noSuchRun = 'there is no such run'
 
-/** Parked runs by id, or by what they share; each is reset in its own step. */
+/** Resets parked runs, by id or by a filter; each run in a step of its own. */
 const manyReset = z.strictObject({
   reset: z.array(z.string()).describe('The ids of the reset runs.'),
   left: z
@@ -41,7 +41,7 @@ export const reset = operation({
     limit: z.int().min(1).max(idsMax).describe('How many at most. Default: 100.').optional(),
   }),
   takes: [],
-  output: outputOf<ManyReset>()(manyReset),
+  output: manyReset,
   errors: ['invalid', 'not-found', 'conflict'],
   doors: everyDoor,
   show: showManyReset,

@@ -66,7 +66,7 @@ export function showLeasing(answer: Leasing, sheet: Sheet): string {
   return [
     leases.length === 0 ? none : sheet.table(leaseColumns, leases),
     ...(repeated ? ['this request key was used before: these are its leases'] : []),
-    ...(over.length === 0 ? [] : [`leased then, and no longer held: ${namesOf(over)}`]),
+    ...(over.length === 0 ? [] : [`leased by the first request, and no longer held: ${namesOf(over)}`]),
     ...remarks(answer, sheet),
   ].join('\n')
 }
@@ -90,7 +90,7 @@ function remarks({ stopped, hold, full, reclaimed, setAside, more }: HandedOut, 
     ...(stopped === null ? [] : [paint.yellow(`${stops[stopped]}${hold === null ? '' : ` by ${hold}`}`)]),
     ...(full ? [paint.yellow('the queue is at its ceiling: no run is leased until one of its runs ends')] : []),
     ...(reclaimed.length === 0 ? [] : [`reclaimed first, because their leases had expired: ${namesOf(reclaimed)}`]),
-    ...(setAside.length === 0 ? [] : [`left the line instead: ${namesOf(setAside)}`]),
+    ...(setAside.length === 0 ? [] : [`removed from the line, not leased: ${namesOf(setAside)}`]),
     ...(more ? ['there may be more: repeat the command'] : []),
   ]
 }

@@ -11,7 +11,7 @@ const removeClaims = dialects('prune remove claims', {
     where d.ns = i.ns and d.key = i.key`,
 })
 
-/** A host that repeats a request has lost an answer, and does so soon. */
+/** A host repeats a request because it lost the answer, and does so soon, so keys need not be kept long. */
 const claimsKeptMs = 24 * 3_600_000
 
 export function* sweepClaims({ now, rowsLeft }: Sweeping): Step<number> {

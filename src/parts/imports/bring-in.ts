@@ -19,13 +19,14 @@ export interface BringIn {
 /** The most items in the answer; the rest is counted. */
 const leftMax = 1_000
 
-/** Writes a draft in one step or not at all. What exists with the same content stays. */
+/** Writes a draft in one step or not at all. Entries that exist with the same content stay. */
 export async function bringIn(context: OperationContext, draft: Draft, how: BringIn): Promise<Imported> {
   const left = draft.left.filter(({ isTaken }) => isTaken !== true).map(plain)
   const different = draft.left.filter(({ isTaken }) => isTaken === true).map(plain)
   const written = await writtenBy(context, draft, how)
   return {
     queues: queuesOf(written, how),
+    groups: [...written.groups],
     schedules: draft.schedules.map(({ from, spec, pausedReason }, index) => {
       const answer = written.schedules[index]?.answer === 'unchanged' ? 'unchanged' : 'created'
       const paused = answer === 'created' && pausedReason !== undefined

@@ -17,12 +17,12 @@ export interface CronicornReading {
 const file = { field: 'text', name: 'an export of jobs and endpoints' }
 const pausedReason = 'paused in Cronicorn'
 
-/** Fields of an endpoint that mean something only to the service that it comes from. */
+/** Fields of an endpoint that have a meaning only in Cronicorn. */
 const noCounterpart: Readonly<Record<string, string>> = {
-  maxExecutionTimeMs: 'it was the length of a lock; a worker here renews its lease as long as the call takes',
+  maxExecutionTimeMs: 'it was the length of a lock; in Belfry a worker renews its lease while the call runs',
   aiHintIntervalMs: 'hints expire; give a new one with `belfry schedule hint`',
   aiHintNextRunAt: 'hints expire; give a new one with `belfry schedule hint`',
-  failureCount: 'failures in a row are counted anew',
+  failureCount: 'the count of failures in a row starts at 0',
 }
 
 /** Reads jobs and their endpoints into groups and schedules. Endpoints stand inside their jobs, or beside them with a `jobId`. */
@@ -66,12 +66,12 @@ export function draftOfCronicorn(text: string, reading: CronicornReading): Draft
 }
 
 function groupOf(job: unknown): DraftedGroup | { readonly why: string } {
-  if (!isFields(job) || typeof job.name !== 'string') return { why: 'it has no name, which would be that of its group' }
+  if (!isFields(job) || typeof job.name !== 'string') return { why: 'it has no name, and its group needs one' }
   const { name, description, status = 'active' } = job
   if (status === 'archived') return { why: 'it is archived' }
   if (status !== 'active' && status !== 'paused') return { why: `its status ${shown(status)} is not known` }
   const about = typeof description === 'string' && description !== '' ? { description } : {}
-  // A colon ends the name of a group in the note of a hold.
+  // A group name must not contain a colon: a colon ends the name in the note of a hold.
   const plain = name.replaceAll(':', ' -').replace(/^-+/, '').trim()
   if (plain === '' || plain.length > 200) return { why: `its name ${shown(name)} cannot be that of a group` }
   return { name: plain, ...about, ...(status === 'paused' && { pausedReason }) }
@@ -136,7 +136,7 @@ function specOf(
   const { baselineCron, baselineIntervalMs, minIntervalMs, maxIntervalMs, timeoutMs, description } = endpoint
   const isCron = typeof baselineCron === 'string' && baselineCron !== ''
   if (!isCron && typeof baselineIntervalMs !== 'number') return null
-  if (isCron && baselineIntervalMs != null) note('baselineIntervalMs', 'it has a cron too, which decided')
+  if (isCron && baselineIntervalMs != null) note('baselineIntervalMs', 'its cron is used instead')
   const timing = isCron ? { cron: baselineCron, zone: 'UTC' } : { everyMs: baselineIntervalMs as number }
   const own = typeof timeoutMs === 'number' ? timeoutMs : undefined
   const { min, max } = timeoutRangeMs

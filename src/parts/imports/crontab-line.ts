@@ -35,7 +35,10 @@ const sixFields =
 /** A user name, with its group where cron allows one. */
 const userName = /^[A-Za-z_][\w.-]*\$?(?::[\w.-]+)?$/
 
-/** No single line shows whether it has a user before its command. Read the wrong way, a user would become a program, or a program a user, so a line that contradicts the setting is not imported. */
+/**
+ * No single line shows whether it has a user before its command. If the setting is wrong, a user would be read as a program or a program as
+ * a user, so a line that contradicts the setting is not imported.
+ */
 function jobOf(calendar: string, rest: string, system: boolean): CrontabLine {
   const [, user = '', afterUser = ''] = /^(\S+)(?:[ \t]+(.*))?$/.exec(rest) ?? []
   if (!calendar.startsWith('@') && calendarField.test(user)) return { kind: 'stray', why: sixFields }
@@ -67,12 +70,12 @@ export function commandIn(text: string): string | null {
   return plain
 }
 
-/** Words before a program that would not name the job. */
+/** Words before a program that are not a good name for the job. */
 const wrappers: ReadonlySet<string> = new Set([
   ...['sudo', 'env', 'nice', 'ionice', 'exec', 'time', 'timeout', 'flock', 'chronic', 'nohup', 'setsid', 'sh', 'bash'],
   ...['if', 'then', '!', '(', '{', 'command'],
 ])
-/** Words that begin a command of their own before the main one. */
+/** Words that begin a preparatory command before the main one. */
 const leading: ReadonlySet<string> = new Set(['cd', 'test', '[', 'export', 'umask', 'sleep', '.', 'source', 'set'])
 const operators: ReadonlySet<string> = new Set(['&&', '||', ';', '|', '&'])
 

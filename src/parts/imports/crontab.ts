@@ -15,7 +15,7 @@ export interface CrontabReading {
   readonly now: number
 }
 
-/** Settings that mean something to cron only. */
+/** Settings that only cron uses. */
 const toCron: Readonly<Record<string, string>> = {
   MAILTO: 'Belfry sends no mail: the output of a command is kept with its run',
   MAILFROM: 'Belfry sends no mail',
@@ -138,7 +138,8 @@ function specOf(
   { calendar, command: text }: Job,
   { state, reading }: CrontabContext,
 ): { spec: ScheduleSpec } | { why: string } {
-  if (/^@reboot$/i.test(calendar)) return { why: 'it runs when the machine starts, which is no instant of a calendar' }
+  if (/^@reboot$/i.test(calendar))
+    return { why: 'it runs when the machine starts, which is not an instant of a calendar' }
   const cron = calendar.replace(/^-/, '')
   const days = whyOtherDays(cron)
   if (days !== null) return { why: days }
@@ -172,7 +173,7 @@ function whyOtherDays(cron: string): string | null {
   const [, , days = '*', , weekdays = '*'] = cron.split(' ')
   const isStarred = days.startsWith('*') || weekdays.startsWith('*')
   if (days === '*' || weekdays === '*' || !isStarred) return null
-  return 'cron takes days that match both its day of the month and its weekday, and Belfry would take days that match either'
+  return 'cron runs on days that match both the day of the month and the weekday; Belfry would run on days that match either'
 }
 
 /** Lines of one program are numbered by their order: the same file gives the same names again. */

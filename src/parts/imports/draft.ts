@@ -61,13 +61,13 @@ function clauseOf({ field, problem, expected }: ReturnType<typeof scheduleProble
   return `${field.replace(/^timing\./, '')} ${problem} (expected: ${expected})`
 }
 
-/** A file may hold names that could be stored here but never typed. */
+/** A file may contain names that could be stored but never typed at a command line. */
 function whyUnnamed({ name }: ScheduleSpec): string | null {
   if (newName.safeParse(name).success) return null
   return `name is ${shown(name)}, which cannot be typed at a command line or be part of a URL`
 }
 
-/** The store would find it last, refuse everything, and name no line. */
+/** Without this check the store would find the problem last, refuse the whole file and name no line. */
 function whyTooLarge({ payload, target }: ScheduleSpec): string | null {
   for (const [field, value] of Object.entries({ payload, target })) {
     const bytes = value === undefined ? 0 : bytesOf(value)

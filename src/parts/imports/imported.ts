@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type AnswerOf, count, flag, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { type AnswerOf, count, flag, text } from '../../operations/schema/output-schema.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
 
 /** The input that allows an import to leave something out. */
@@ -25,6 +25,14 @@ const importedShape = z
         }),
       )
       .describe('The queues whose policy was set.'),
+    groups: z
+      .array(
+        z.strictObject({
+          name: text('The name of the group.'),
+          answer: z.enum(['created', 'unchanged']).describe('Whether it is new, or existed and was left as it is.'),
+        }),
+      )
+      .describe('The groups that the schedules name.'),
     schedules: z
       .array(
         z.strictObject({
@@ -53,4 +61,4 @@ const importedShape = z
 
 export type Imported = AnswerOf<typeof importedShape>
 
-export const imported = noted(outputOf<Imported>()(importedShape), { id: 'Imported' })
+export const imported = noted(importedShape, { id: 'Imported' })

@@ -12,13 +12,16 @@ export interface JsonFile {
   readonly problems: Problem[]
 }
 
-/** Reads a file of cool-workflow, or reports why it is none. That program takes a malformed file for an empty one and overwrites it; here the caller gets an error. */
+/**
+ * Reads a file of cool-workflow, or reports why it is not one. cool-workflow takes a malformed file for an empty one and overwrites it;
+ * here the caller gets an error.
+ */
 export function fieldsIn(text: string, { field, name, problems }: JsonFile): Fields | null {
   const refused = (problem: string, expected: string) => {
     problems.push({ field, problem, expected })
     return null
   }
-  // Some editors write a byte order mark, which is no part of the text.
+  // Some editors write a byte order mark, which is not part of the text.
   const read = readJson(text.replace(/^\uFEFF/, ''))
   if ('problem' in read) return refused(`is ${read.problem}`, read.expected ?? `the text of ${name}`)
   const { value } = read

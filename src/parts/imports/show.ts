@@ -35,11 +35,17 @@ export function showImported(imported: Imported, sheet: Sheet): string {
   ].join('\n')
 }
 
-function sumOf({ queues, schedules, runs }: Pick<Imported, 'queues' | 'schedules' | 'runs'>): string {
+function sumOf({
+  queues,
+  groups,
+  schedules,
+  runs,
+}: Pick<Imported, 'queues' | 'groups' | 'schedules' | 'runs'>): string {
   const fresh = schedules.filter(({ answer }) => answer === 'created').length
   const parts = [
     counted(fresh, 'schedule', schedules.length - fresh),
     counted(runs.made, 'run', runs.known) + (runs.parked === 0 ? '' : `, of which ${runs.parked} parked`),
+    ...groups.map(({ name, answer }) => `group ${plainText(name)} (${answer})`),
     ...queues.map(({ name, answer }) => `queue ${plainText(name)} (${answer})`),
   ]
   return parts.filter((part) => part !== '').join(', ') || 'nothing'

@@ -11,8 +11,9 @@ const ranges = [
 type Range = (typeof ranges)[number]
 
 /**
- * Translates a calendar of cool-workflow. There a field is `*`, a step or a list of numbers; a step counts from zero even for days and
- * months, which begin with one; any other text never matches; and a day must match both day fields, where standard cron takes either.
+ * Translates a calendar of cool-workflow. In cool-workflow a field is `*`, a step or a list of numbers; any other text never matches.
+ * A step counts from zero, even for days and months, which begin with one. A day must match both day fields, where standard cron takes
+ * either.
  */
 export function cronOf(expression: string): ReadCron {
   const fields = expression.trim().split(/\s+/)
@@ -24,7 +25,7 @@ export function cronOf(expression: string): ReadCron {
   const [, , days, , weekdays] = read
   if (days?.isRestricted === true && weekdays?.isRestricted === true) {
     return {
-      why: 'its cron takes days that match both a day of the month and a weekday, and Belfry would take days that match either',
+      why: 'its cron runs on days that match both the day of the month and the weekday; Belfry would run on days that match either',
     }
   }
   return { cron: read.map(({ text }) => text).join(' '), dead: read.flatMap(({ dead }) => dead) }
@@ -45,7 +46,8 @@ function fieldOf(field: string, range: Range): ReadField {
   if (step !== undefined) {
     const values = Number(step) === 0 ? [] : all.filter((value) => value % Number(step) === 0)
     const { isRestricted, text } = said(values, all)
-    // For minutes and hours both readings agree; but a listed hour meets a clock change differently than a step.
+    // For minutes and hours a step means the same in both; but a list of hours behaves differently from a step
+    // at a clock change.
     const isSame = isRestricted && min === 0 && max > 6 && Number(step) <= max
     return { range, values, isRestricted, text: isSame ? field : text, dead: [] }
   }

@@ -23,7 +23,7 @@ const knownFields: ReadonlySet<string> = new Set([...facts, ...standing, ...Obje
 const whole = 'the entry'
 /** Why entries with these statuses are not imported. */
 const notTaken: Readonly<Record<string, string>> = {
-  drained: 'it is drained: it was handed out, and is history',
+  drained: 'it is drained: a host has received it already',
   cancelled: 'it was cancelled',
   draining: 'it is draining, and it is not known whether it was done',
 }
@@ -109,7 +109,7 @@ function compared(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Everything that does not depend on its attempts, and unknown fields. */
+/** The fields of an entry that do not depend on its attempts, and unknown fields. */
 function payloadOf(entry: Fields): Fields {
   const handed = Object.entries(entry).filter(([name]) => facts.includes(name) || !knownFields.has(name))
   return Object.fromEntries(handed)
@@ -125,7 +125,7 @@ function runOf(entry: Entry, queue: string, where: string, left: Left[]): RunWit
     const lease = [entry.leaseId, entry.leaseExpiresAt].filter((part) => part !== undefined).map(shown)
     note(
       `its lease ${lease.join(', until ')}`.trim(),
-      'it is ready here: the holder of the lease in cool-workflow may do it too',
+      'it is ready here, and the holder of its lease in cool-workflow may also do it',
     )
   }
   const attempts = attemptsOf(entry, note)

@@ -152,7 +152,7 @@ function calendarOf(
   return { timing: { cron: read.cron, zone } }
 }
 
-/** Its end: an instant, or the runs that are left of its maximum. */
+/** The end of a task: an instant, or the number of runs that are left of its maximum. */
 function boundsOf(task: Fields): Pick<ScheduleSpec, 'endAt' | 'maxRuns'> | { readonly why: string } {
   const { expiresAt, maxRuns, runCount = 0 } = task
   const endAt = expiresAt === undefined ? undefined : instantIn(expiresAt)
@@ -175,7 +175,7 @@ function payloadOf(task: Fields): Fields {
   return Object.fromEntries(Object.entries(task).filter(([name]) => facts.includes(name) || !knownFields.has(name)))
 }
 
-/** Its origin and history. */
+/** The origin and history of a task. */
 function description(task: Fields): string {
   const told = past.filter((name) => task[name] !== undefined).map((name) => `${name} ${shown(task[name])}`)
   return `A task of cool-workflow${told.length === 0 ? '' : `: ${told.join(', ')}`}.`

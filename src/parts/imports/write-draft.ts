@@ -19,9 +19,16 @@ export interface DraftOptions {
   readonly actor: Actor
 }
 
+/** A group of a draft. A group that existed is not changed. */
+export interface GroupWritten {
+  readonly name: string
+  readonly answer: 'created' | 'unchanged'
+}
+
 /** The result of a draft; schedules and runs in its order. */
 export interface DraftWritten {
   readonly queue: QueueAnswer | null
+  readonly groups: readonly GroupWritten[]
   readonly schedules: readonly PutAnswer[]
   readonly runs: readonly Enqueued[]
 }
@@ -37,8 +44,10 @@ export function* writeDraft(
     queues: policy === null ? [] : [queue],
     schedules: schedules.map(({ spec }) => spec.name),
   })
-  for (const group of groups) yield* writeGroup(context, group, actor)
+  const groupsWritten: GroupWritten[] = []
+  for (const group of groups) groupsWritten.push(yield* writeGroup(context, group, actor))
   const written = {
+    groups: groupsWritten,
     queue: policy === null ? null : yield* setQueue(context, queue, { policy, actor }),
     schedules: [] as PutAnswer[],
   }
@@ -58,13 +67,14 @@ export function* writeDraft(
 writeDraft.audits = ({ runs }: DraftWritten) => runsMade(runs)
 writeDraft.rehearses = true as const
 
-/** A group that exists keeps what it says. */
-function* writeGroup(context: StoreContext, group: DraftedGroup, actor: Actor): Step<void> {
+/** A group that exists already is not changed. */
+function* writeGroup(context: StoreContext, group: DraftedGroup, actor: Actor): Step<GroupWritten> {
   const { name, description, pausedReason } = group
   const fields = description === undefined ? {} : { description }
   const { answer } = yield* putGroup(context, name, fields, { actor, mode: 'create' })
-  if (answer !== 'created' || pausedReason === undefined) return
-  yield* pauseGroup(context, name, { until: null, reason: pausedReason, actor })
+  if (answer !== 'created') return { name, answer: 'unchanged' }
+  if (pausedReason !== undefined) yield* pauseGroup(context, name, { until: null, reason: pausedReason, actor })
+  return { name, answer }
 }
 
 function refuseConflicts({ schedules, runs }: DraftWritten, drafted: Draft['schedules']): void {

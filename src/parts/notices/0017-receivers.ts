@@ -2,7 +2,10 @@ import type { Migration } from '../../store/migrations/migration.ts'
 
 const fields = ['onFailure', 'onPark', 'onRecover', 'onOverdue']
 
-/** Where the receivers of an object are that is to have them as fields of its own: in its field `notify`, or in the column `notify` beside it. */
+/**
+ * Where an object has its receivers before this migration makes them fields of its own: in its field `notify`, or in the
+ * column `notify` beside it.
+ */
 interface Moving {
   readonly table: string
   readonly key: readonly string[]
@@ -60,7 +63,10 @@ function moved(moving: Moving): Migration['statements'] {
   return inSqlite(moving).map((sqlite, index) => ({ sqlite, postgres: index === 0 ? inPostgres(moving) : nothing }))
 }
 
-/** What the policy of a queue says now, its newest version says too, so that a later change of the policy is compared with the receivers. */
+/**
+ * The newest version of a queue's policy gets the same fields as the policy, so that the next change is compared with the
+ * receivers.
+ */
 const newestVersions = `update belfry.queue_version set policy = (select q.policy from belfry.queue q where q.id = queue_version.queue_id)
   where exists (select 1 from belfry.queue q where q.id = queue_version.queue_id and q.policy_version = queue_version.version
     and q.policy <> queue_version.policy)`

@@ -16,7 +16,7 @@ export const receivers: HealthCheck = {
   check: 'notices',
   says: 'Whether notifications can be sent. Wrong when the receivers of a queue or the namespace cannot be read: nothing is sent then. Wrong too when workers are alive and none of them serves the queue `notices` and can send the notifications, and when the last notification to a receiver did not arrive: no further notification says so.',
   unblocks:
-    'Unreadable: say it again with `belfry notify` or `belfry queue set`. No worker to send it: `belfry up --queues notices`, or `belfry up` for all queues. Not arrived: `belfry explain run`, then `belfry run retry`.',
+    'Unreadable: set it again with `belfry notify` or `belfry queue set`. No worker to send it: `belfry up --queues notices`, or `belfry up` for all queues. Not arrived: `belfry explain run`, then `belfry run retry`.',
   async look(inspection) {
     const settings = await inspection.store.look(notifySettings)
     const { schedules } = await inspection.sweep()
@@ -45,7 +45,7 @@ function unreadable({ queue, notify }: NotifySetting): Finding[] {
   ]
 }
 
-/** Where no worker is alive at all, another check says so. */
+/** If no worker is alive at all, another check reports it. */
 function unsendable(inspection: Inspection, targets: readonly Target[]): Finding[] {
   if (inspection.live.length === 0) return []
   const needs = new Map<string, TargetNeed>()

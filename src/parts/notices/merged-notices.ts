@@ -31,7 +31,7 @@ function merged(group: readonly ChosenNotice[]): ChosenNotice {
   return { of: { ...of, ...subject, question }, target, suppressed }
 }
 
-/** As many paragraphs as fit. None is cut: half a fence would be none. */
+/** As many whole paragraphs as fit: a paragraph that is cut would lose the end of its fence. */
 function questionOf(paragraphs: readonly string[]): string {
   let bytes = 0
   const fitting = paragraphs.filter((text, index) => {

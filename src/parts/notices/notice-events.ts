@@ -1,18 +1,24 @@
 /** An event that receivers are notified of. */
 interface EventEntry {
   readonly event: string
-  /** Where its receiver can be named: at all work (a schedule, a queue, the namespace), at schedules only, or at the namespace only. */
+  /**
+   * Which settings may name its receiver: those of all work (a schedule, a queue, the namespace), of schedules only, or of the
+   * namespace only.
+   */
   readonly at: 'work' | 'schedule' | 'namespace'
   readonly says: string
   /** The words before the receiver in the sentences about a schedule. */
   readonly clause: string
   /** What the subject has done, in the title of a message. */
   readonly happened: string
-  /** What a notification is of. */
+  /** What a notification is about. */
   readonly words: string
-  /** Whether each is sent: none is suppressed because another came just before. */
+  /** Whether every notification is sent, however soon after another. */
   readonly isEach?: true
-  /** Those for one receiver that are raised together are one notification: what they are, and what they have done. */
+  /**
+   * Events for one receiver that are raised together are sent as one notification, with these words for the subjects and for
+   * what they did.
+   */
   readonly together?: { readonly what: string; readonly happened: string }
 }
 
@@ -53,7 +59,7 @@ export const receivers = {
   onComplete: {
     event: 'complete',
     at: 'schedule',
-    says: 'Send this target the answer of each completed run that was no no-op.',
+    says: 'Send this target the answer of each completed run, except no-ops.',
     clause: 'with each answer',
     happened: 'completed',
     words: 'an answer',

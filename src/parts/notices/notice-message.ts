@@ -16,7 +16,7 @@ const titleLengthMax = 200
 const jsonHeaders = { 'content-type': 'application/json' }
 const textHeaders = { 'content-type': 'text/plain; charset=utf-8' }
 
-/** Events that ask for no action of a person. */
+/** Events after which a person has nothing to do. */
 export const goodEvents: ReadonlySet<NoticeEvent> = new Set(['recover', 'complete'])
 
 /** Writes the notice that is the payload of a run. */

@@ -7,21 +7,14 @@ import { inWordsOf, type Problem, quoted, refuse } from '../../operations/input/
 import { throwAbsentQueue, throwAbsentSchedule } from '../../operations/not-found.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
-import { count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { type AnswerOf, count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
 import { belfryCommand } from '../../operations/shell-words.ts'
 import { listSchedules } from '../../store/reads/find-schedule.ts'
 import type { Notify } from './notice.ts'
 import { type NoticeEvent, noticeEvents, notifyNames, receivers } from './notice-events.ts'
 import { receiversIn } from './notify-setting.ts'
-import {
-  findNotify,
-  listNotices,
-  type NoticeView,
-  noticeCursorExpected,
-  noticeCursorIn,
-  notifySettings,
-} from './read-notices.ts'
+import { findNotify, listNotices, noticeCursorExpected, noticeCursorIn, notifySettings } from './read-notices.ts'
 import { notifyAnswered, notifyPatchOf, notifyShape } from './receivers.ts'
 import { type NotifyAnswer, setNotify } from './set-notify.ts'
 import { showNotices, showNotifyTested, showNotifyWritten } from './show.ts'
@@ -71,10 +64,18 @@ export const notify = operation({
   },
 })
 
-/** The notifications that a test sent. */
-export interface NotifyTested {
-  readonly sent: readonly { readonly event: NoticeEvent; readonly run: string }[]
-}
+const notifyTested = z.strictObject({
+  sent: z
+    .array(
+      z.strictObject({
+        event: z.enum(noticeEvents).describe('The event that the notification is about.'),
+        run: text('The run that sends it: its end says whether it arrived.'),
+      }),
+    )
+    .describe('The notifications, one for each event that has a receiver.'),
+})
+
+export type NotifyTested = AnswerOf<typeof notifyTested>
 
 export const notifyTest = operation({
   noun: 'store',
@@ -90,18 +91,7 @@ export const notifyTest = operation({
     queue: name.describe('Test the receivers of this queue. Default: those of the namespace.').optional(),
   }),
   takes: [],
-  output: outputOf<NotifyTested>()(
-    z.strictObject({
-      sent: z
-        .array(
-          z.strictObject({
-            event: z.enum(noticeEvents).describe('The event that the notification is about.'),
-            run: text('The run that sends it: its end says whether it arrived.'),
-          }),
-        )
-        .describe('The notifications, one for each event that has a receiver.'),
-    }),
-  ),
+  output: notifyTested,
   errors: ['invalid', 'not-found'],
   doors: { ...everyDoor, mcp: 'Only the person who receives a notification can say that it arrived.' },
   show: showNotifyTested,
@@ -154,31 +144,31 @@ async function othersIn(store: OperationContext['store'], event: NoticeEvent | u
   return '; a receiver that only a schedule names is tested with: belfry notify test --schedule NAME'
 }
 
-/** The receivers of the namespace, and the last notifications. */
-export interface Notices {
-  readonly notify: Notify
-  readonly told: readonly NoticeView[]
-  readonly next: string | null
-}
-
-const noticeSaid = outputOf<NoticeView>()(
-  z
-    .strictObject({
-      event: z.enum(noticeEvents).describe('The event of the notification.'),
-      schedule: text('The schedule that it is about.').nullable(),
-      queue: text('The queue that it is about, where the work has no schedule.').nullable(),
-      about: text('What it is about, where that is neither, such as a budget.').nullable(),
-      at: instantOutput('When the last one was sent.'),
-      suppressed: count('How many were suppressed since then.'),
-      isOpen: flag('Whether it has not recovered since then.'),
-    })
-    .describe('The last notification of an event about a schedule or a queue.'),
-)
+const noticeSaid = z
+  .strictObject({
+    event: z.enum(noticeEvents).describe('The event of the notification.'),
+    schedule: text('The schedule that it is about.').nullable(),
+    queue: text('The queue that it is about, where the work has no schedule.').nullable(),
+    about: text('What it is about, where that is neither a schedule nor a queue, such as a budget.').nullable(),
+    at: instantOutput('When the last one was sent.'),
+    suppressed: count('How many were suppressed since then.'),
+    isOpen: flag('Whether it has not recovered since then.'),
+  })
+  .describe('The last notification of an event about a schedule or a queue.')
 
 const place = noted(
   z.string().refine((text) => noticeCursorIn(text) !== null),
   { expected: noticeCursorExpected },
 )
+
+const noticesPage = z.strictObject({
+  notify: notifyAnswered,
+  told: z.array(noticeSaid).describe('The last notifications, newest first.'),
+  next: text('Pass it as before to get the next page; null at the end.').nullable(),
+})
+
+/** The receivers of the namespace, and the last notifications. */
+export type Notices = AnswerOf<typeof noticesPage>
 
 export const notices = operation({
   noun: 'store',
@@ -189,17 +179,11 @@ export const notices = operation({
   effect: 'read',
   scope: 'read',
   input: z.strictObject({
-    before: place.describe('The next of the page before.').optional(),
+    before: place.describe('The next of the previous page.').optional(),
     limit: limit.optional(),
   }),
   takes: [],
-  output: outputOf<Notices>()(
-    z.strictObject({
-      notify: notifyAnswered,
-      told: z.array(noticeSaid).describe('The last notifications, newest first.'),
-      next: text('The before of the next page.').nullable(),
-    }),
-  ),
+  output: noticesPage,
   errors: ['invalid'],
   doors: everyDoor,
   show: showNotices,

@@ -17,9 +17,9 @@ const findLate = both(
   `select s.id, s.wake_at from belfry.schedule s where s.ns = $1 and s.wake_at is not null and s.wake_at <= $2
     and s.next_due_at <= $2 and ${thereIsNo(openNotice)} and (s.wake_at, s.id) > ($4, $5) order by s.wake_at, s.id limit $3`,
 )
-/** Whether a run makes up for an instant that was over: what is made up for the past was due long ago, which its maker knows. */
+/** Whether a run makes up for an instant in the past. Such a run was due long ago, and its author knows that. */
 const isMadeUp = 'd.occurrence_at is null and d.due_at < d.enqueued_at'
-/** Each is asked for by itself, and one row is enough: an `exists` might be answered by reading all that has ended. */
+/** One query for each schedule, which stops at the first row: an `exists` might be answered by reading all ended runs. */
 const unstartedColumns = (now: string) => `s.schedule_id, s.run_id,
   (select case when ${isMadeUp} then 1 else 0 end from belfry.run d where d.id = s.run_id) as is_made_up,
   (select ${runHold(now)} from belfry.run d where d.id = s.run_id) as held_by,
@@ -28,21 +28,21 @@ const unstartedColumns = (now: string) => `s.schedule_id, s.run_id,
   (select a.kind from belfry.aside a where a.run_id = s.run_id) as kind,
   coalesce((select 1 from belfry.lease l where l.run_id = s.run_id limit 1),
     (select 1 from belfry.attempt t where t.run_id = s.run_id limit 1), 0) as has_started`
-/** Goes through the live runs of all schedules, which are few beside those that have ended. */
+/** Reads the live runs of all schedules, which are few compared with the ended ones. */
 const findLive = both(
   'notice find live',
   `select ${unstartedColumns('$5')} from belfry.schedule_run s
     where s.ns = $1 and (s.schedule_id, s.run_id) > ($3, $4) order by s.schedule_id, s.run_id limit $2`,
 )
-/** A thousand runs that make up for the past would stand before the one that is looked for. */
+/** A thousand runs that make up for the past would come before the run that is wanted. */
 const findLiveOf = both(
   'notice find live of schedule',
   `select ${unstartedColumns('$3')} from belfry.schedule_run s where s.schedule_id = $1
     and (select case when ${isMadeUp} then 1 else 0 end from belfry.run d where d.id = s.run_id) = 0 order by s.run_id limit $2`,
 )
 /**
- * Trouble that a notice was sent of, and that is over as far as the schedule's own row can tell. What is open is few; by its
- * subject SQLite would look for it among all that was ever told, which the empty text keeps it from.
+ * Trouble that was notified and is over, as far as the schedule's own row shows. Few rows are open; the empty text keeps
+ * SQLite from searching by subject, which would read every notice ever sent.
  */
 const findOver = both(
   'notice find over',
@@ -54,7 +54,7 @@ const findOver = both(
 )
 
 export interface OverdueNoticed {
-  /** The runs that tell it. */
+  /** The runs that send the notices. */
   readonly runs: readonly string[]
   /** Where the next step goes on; `null` when all were looked at. */
   readonly next: string | null
@@ -63,7 +63,7 @@ export interface OverdueNoticed {
 const limitMax = 10_000
 const liveOfOneMax = 100
 
-/** A live run of a schedule, and whether it has come to anything. */
+/** A live run of a schedule, and whether any attempt of it has started. */
 interface LiveRow {
   readonly schedule_id: number
   readonly run_id: number
@@ -86,7 +86,7 @@ export function* noticeOverdue(
   checkInteger(limit, 'limit', 1, limitMax)
   const places = placesIn(from)
   const now = yield* clockNow()
-  // Nothing is fired and nothing is leased in a stopped namespace, so that nothing of it is late.
+  // Nothing is fired or leased in a stopped namespace, so nothing in it is late.
   if ((yield* one(findStop, context.ns, now)) !== undefined) return { runs: [], next: null }
   const looking = { context, ns: context.ns, now, before: now - overdueAfterMs, limit }
   const late = yield* lateOf(looking, places.late)
@@ -106,12 +106,12 @@ interface Looking {
   readonly context: StoreContext
   readonly ns: number
   readonly now: number
-  /** What was to start until then is overdue. */
+  /** Work that was to start before this instant is overdue. */
   readonly before: number
   readonly limit: number
 }
 
-/** Where a list goes on: behind the row that is named by these two. */
+/** The last row read: the list continues after it. */
 type ListCursor = readonly [number, number | string]
 
 /** A part of a list; `next` is `null` at its end. */
@@ -121,8 +121,8 @@ interface Part<Found> {
 }
 
 /**
- * How far each of the three lists was read, `null` to its end. Each goes on after the last row read: rows without a receiver
- * would else keep the rows after them from ever being read.
+ * How far each of the three lists was read; `null`: to its end. Each list continues after the last row read; otherwise rows
+ * without a receiver would keep the rows after them from ever being read.
  */
 type Places = Readonly<Record<'late' | 'live' | 'over', ListCursor | null>>
 
@@ -192,8 +192,8 @@ function isLate(
 }
 
 /**
- * A held run waits for the pause of its schedule to end, and one behind a run of its own schedule for that one: neither waits
- * for anything that should have happened.
+ * A held run waits for the end of its schedule's pause, and a run behind another of its schedule for the end of that one:
+ * neither is late.
  */
 function isBehindItsOwn(kind: string | null): boolean {
   return kind === 'held' || kind === 'overlap'
@@ -240,8 +240,8 @@ function* happeningsOf(
 }
 
 /**
- * Ends spells of trouble: with a word where the schedule is well again, without where it is paused, gone, fails, or has had
- * its last occurrence, after which nothing would ever end it.
+ * Ends spells of trouble: with a recovery notice where the schedule is well again, and without one where it is paused,
+ * deleted, failing, or past its last occurrence, after which nothing else would end the spell.
  */
 function* tellOver({ context, now, before }: Looking, found: readonly OverRow[]): Step<string[]> {
   const locked = yield* lockSchedules(

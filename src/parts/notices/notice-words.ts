@@ -1,7 +1,7 @@
 import { plainText } from '../../operations/schedule/plain-text.ts'
 import { events, noticeEvents } from './notice-events.ts'
 
-/** Of what a notice tells, by the payload of its run, of which nothing is taken for granted. */
+/** What a notice is about, from the payload of its run. The payload may be anything, so each field is checked. */
 export function noticeInWords(payload: unknown): string {
   const { event, schedule, queue, run, about, happened } = (payload ?? {}) as Readonly<Record<string, unknown>>
   if (event === 'held') return 'what was held back in quiet hours'

@@ -27,11 +27,14 @@ export const noticesPolicy: Policy = Object.freeze({
 export const noticeQuietMs = 300_000
 /** A run that has not started this long after it was due is overdue. */
 export const overdueAfterMs = 300_000
-/** An overdue subject is notified when it is found a second time, this long after the first; less than the beats are apart. */
+/**
+ * An overdue subject is notified when it is found again, at least this long after the first time. The checks are further apart
+ * than this.
+ */
 export const overdueAgainMs = 30_000
 /**
- * The first sighting of an overdue subject is forgotten after this time. With very many subjects, checks of the same one are many
- * beats apart.
+ * The first time that an overdue subject was found is forgotten after this long. With very many subjects, checks of the same
+ * one are far apart.
  */
 const sightingKeptMs = 3_600_000
 
@@ -61,7 +64,7 @@ export interface Notice {
   readonly output: string | null
   /** A test message; nothing has happened. */
   readonly test: boolean
-  /** What it is about, where that is neither: `budget claude-day`. */
+  /** What it is about, where that is neither a schedule nor a queue: `budget claude-day`. */
   readonly about?: string
   /** What happened to the subject, where the event alone does not say it: `is used to 80 %`. */
   readonly happened?: string
@@ -136,13 +139,13 @@ export interface NoticeMemory {
   readonly lastAt: number | null
   readonly quietUntil: number
   readonly suppressed: number
-  /** Trouble was notified, and its end was not yet. */
+  /** Trouble was notified, and its end has not been notified yet. */
   readonly isOpen: boolean
 }
 
 export interface NoticeDecision {
   readonly isTold: boolean
-  /** How many were suppressed before it, where it is sent. */
+  /** If it is sent: how many were suppressed before it. */
   readonly suppressed: number
   readonly after: NoticeMemory
 }
@@ -161,7 +164,7 @@ export interface NoticeQuestion {
   readonly memory: NoticeMemory
   /** Whether a recovery can follow: only a schedule recovers, and only from what counts as its failure. */
   readonly opens: boolean
-  /** Whether each is sent, however soon after another. */
+  /** Whether every notification is sent, however soon after another. */
   readonly isEach?: boolean
 }
 
@@ -171,8 +174,8 @@ function isQuiet(now: number, { quietUntil }: NoticeMemory): boolean {
 }
 
 /**
- * Decides whether something overdue is notified; `null` where nothing is to be stored. At the first sighting it may just have
- * been resumed, or the workers are just back and about to start it, so it is only recorded, with a short quiet period.
+ * Decides whether something overdue is notified; `null` where nothing is to be stored. The first time, it may just have been
+ * resumed, or the workers are back and about to start it, so it is only recorded, with a short quiet period.
  */
 export function overdueDecision({ now, memory }: Omit<NoticeQuestion, 'opens'>): NoticeDecision | null {
   const { isOpen, quietUntil, suppressed } = memory
@@ -246,6 +249,6 @@ function targetProblem(target: unknown): string | null {
   if (Array.isArray(target)) return 'is a list'
   const answer = needOf(target as Target)
   if ('problem' in answer) return answer.problem
-  // It must arrive even when the program whose work it is about has died, with the handlers that only that program has.
+  // A notification must arrive even after the program whose work it is about has died, together with the program's handlers.
   return answer.need?.kind === 'handler' ? 'names a handler, whose program may itself be down' : null
 }

@@ -31,7 +31,7 @@ import { NoticeBook, type NoticeKey, type NoticeSubject } from './notice-row.ts'
 import { ensureNoticeLanes, laneOf, type NoticeLanes, parsedPolicy, readNotify, receiversIn } from './notify-setting.ts'
 import { heldBack } from './quiet-hours.ts'
 
-/** Where something happened, and where it may be told, the nearest first. */
+/** What something happened to, and the settings that may name its receivers, the nearest first. */
 export interface NoticeOrigin {
   readonly namespace: string
   readonly queue: string | null
@@ -50,7 +50,7 @@ export interface Happening
   readonly attempt: number | null
   readonly reason: string
   readonly failuresInARow: number | null
-  /** A person asked for it, to see whether it arrives. */
+  /** Whether a person requested it as a test. */
   readonly isTest?: true
   /** Whether it counts as held back where it is not sent. An event that is found again and again is not counted. */
   readonly isCounted: boolean
@@ -110,8 +110,8 @@ interface Notable {
 }
 
 /**
- * What several runs of a schedule came to in one step is looked at one after the other, as if each had ended by itself: one
- * that fails beside another that completes is a failure and a recovery.
+ * The ends of several runs of a schedule in one step are judged one after the other, as if each had ended by itself: a failure
+ * and a success are a failure and a recovery.
  */
 function notableOf(ends: readonly RunEnd[], schedules: ReadonlyMap<number, MovedSchedule>): Notable[] {
   const inARow = new Map([...schedules].map(([id, { before }]) => [id, before.failureCount]))
@@ -143,7 +143,7 @@ function reasonOf({ reason, result }: RunEnd, event: NoticeEvent): string {
   return keepableText(event === 'permission' ? `denied: ${deniedTools(result).join(', ')}` : reason)
 }
 
-/** What an answer came to. */
+/** The fields of a notice that come from the answer of a run. */
 function answerOf(now: number, { result, usage, startedAt }: RunEnd): Pick<Notice, 'answer' | 'cost' | 'durationMs'> {
   const answer = answerText(result)
   return {
@@ -178,7 +178,7 @@ function happeningOf(
   }
 }
 
-/** Where schedules are, and what is set there, by their ids. */
+/** The queue and the notification settings of schedules, by their ids. */
 export function* placesOfSchedules(schedules: readonly ScheduleRow[]): Step<Map<number, NoticeOrigin>> {
   const rows = yield* each(
     findPlacesOfSchedules,
@@ -199,7 +199,7 @@ export function placeOf(row: Row, spec: unknown): NoticeOrigin {
   }
 }
 
-/** What is told, and to whom. */
+/** A notice with its receiver. */
 export interface ChosenNotice {
   readonly of: Omit<Happening, 'event'> & Pick<Notice, 'event'>
   readonly target: Target
@@ -216,7 +216,7 @@ export function* sendNotices(context: StoreContext, now: number, happenings: rea
   return yield* enqueueNotices(context, now, mergedNotices(yield* heldBack(context, now, told)))
 }
 
-/** A recovery closes the trouble that was sent, also where no receiver is left. */
+/** A recovery closes the trouble that was notified, even if no receiver is left. */
 function isWanted({ event, levels, isCounted }: Happening): boolean {
   if (event !== 'recover') return noticeTarget(event, levels) !== null
   return !isCounted || levels.some((level) => Object.keys(level ?? {}).length > 0)
@@ -269,15 +269,16 @@ const findOutputs = dialects('notice find outputs', {
     ) o`,
 })
 
-/** The last lines of what the attempts put out that trouble is told of, by their runs. */
+/** The last lines of output of the attempts that notices are about, by run. */
 function* outputsOf(told: readonly ChosenNotice[]): Step<Map<number, string | null>> {
-  const attempts = told.flatMap(({ of: { event, runId, attempt } }) =>
-    event === 'recover' || event === 'complete' || runId === null || attempt === null
-      ? []
-      : [[runId, attempt] as const],
-  )
-  if (attempts.length === 0) return new Map()
-  const rows = yield* each<{ run_id: number; seq: number; body: string }>(findOutputs, attempts)
+  // One end may have several notices, such as of a failure and of denied tools: each attempt is read once, or its lines would double.
+  const attempts = new Map<string, readonly [number, number]>()
+  for (const { event, runId, attempt } of told.map(({ of }) => of)) {
+    if (event === 'recover' || event === 'complete' || runId === null || attempt === null) continue
+    attempts.set(`${runId} ${attempt}`, [runId, attempt])
+  }
+  if (attempts.size === 0) return new Map()
+  const rows = yield* each<{ run_id: number; seq: number; body: string }>(findOutputs, [...attempts.values()])
   const texts = new Map<number, string>()
   for (const { run_id: runId, body } of rows.toSorted((a, b) => a.seq - b.seq)) {
     texts.set(runId, `${texts.get(runId) ?? ''}${body}`)

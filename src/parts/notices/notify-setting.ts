@@ -19,7 +19,7 @@ export function readNotify(text: Row[string] | undefined): Notify | null {
     const isObject = isRecord(notify)
     return isObject && notifyProblems(notify as Record<string, unknown>).length === 0 ? (notify as Notify) : null
   } catch {
-    // Not JSON: no notification is sent, and the setting reads as empty.
+    // A setting that is not JSON reads as empty, so no notification is sent.
     return null
   }
 }
@@ -38,7 +38,7 @@ export function receiverTargets(notify: Notify): Target[] {
   })
 }
 
-/** The policy of a queue as it is stored, with all that parts added to it; `null` where it is no JSON, which `doctor` says. */
+/** The policy of a queue as it is stored, with the fields of parts; `null` where it is not JSON, which `doctor` reports. */
 export function parsedPolicy(text: Row[string] | undefined): unknown {
   try {
     return JSON.parse(String(text))
@@ -47,7 +47,7 @@ export function parsedPolicy(text: Row[string] | undefined): unknown {
   }
 }
 
-/** A setting after a change of it: what is not named stays, and `null` takes it away. A bad one is refused whole. */
+/** A setting after a change: a field that is not named stays, and `null` removes one. An invalid setting is refused whole. */
 export function patchedNotify(before: Notify | null, patch: NotifyPatch): Notify {
   const whole: Record<string, unknown> = { ...before }
   for (const [field, target] of Object.entries(patch)) {
@@ -100,7 +100,7 @@ function queueName({ parts }: StoreContext, target: Target): string {
   return parts.find(({ kindQueues = {} }) => Object.hasOwn(kindQueues, kind))?.kindQueues?.[kind] ?? noticesQueue
 }
 
-/** Makes them for the receivers that a schedule, the policy of a queue or the namespace names. */
+/** Makes the queue and the lanes for the receivers that a schedule, the policy of a queue or the namespace names. */
 export function* ensureLanesOf(context: StoreContext, stored: object): Step<void> {
   const targets = receiverTargets(receiversIn(stored))
   if (targets.length > 0) yield* ensureNoticeLanes(context, targets)

@@ -6,10 +6,10 @@ import { noticeOverdue } from './notice-overdue.ts'
 const stepLimit = 500
 const stepsMax = 20
 
-/** Where the next round goes on. */
+/** Where the next round continues. */
 const places = new WeakMap<Store, string>()
 
-/** Looks for what is overdue, and for the end of what was, with every beat of one worker. */
+/** Looks for overdue work and for trouble that has ended, at every heartbeat of one worker. */
 export const overdueDuty: Duty = {
   name: 'notices',
   everyMs: 0,

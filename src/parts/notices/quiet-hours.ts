@@ -24,7 +24,7 @@ export function* areHoursQuiet(ns: number, quiet: readonly string[], now: number
   return quiet.length > 0 && (yield* one(findHold, ns, quietLane(quiet).join(','), now))?.id != null
 }
 
-/** Counts what comes in quiet hours, and answers the rest. */
+/** Counts the notices that come in quiet hours, and returns the others. */
 export function* heldBack(_: StoreContext, now: number, told: readonly ChosenNotice[]): Step<readonly ChosenNotice[]> {
   const quiet = new Map<string, boolean>()
   for (const { of } of told) {

@@ -3,7 +3,8 @@ import { checkInteger, invalid } from '../../store/check.ts'
 import { all, both, one, type Row, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import type { Notify } from './notice.ts'
-import { type NoticeEvent, noticeEvents, notifyNames } from './notice-events.ts'
+import { noticeEvents, notifyNames } from './notice-events.ts'
+import type { Notices } from './notice-operations.ts'
 import { noticeTable } from './notice-row.ts'
 import { parsedPolicy, readNotify, receiversIn } from './notify-setting.ts'
 
@@ -22,31 +23,10 @@ const findNotices = both(
 )
 
 export interface NotifySetting {
-  /** The queue that says it; `null` for the whole namespace. */
+  /** The queue whose policy has it; `null` for the whole namespace. */
   readonly queue: string | null
   /** `null` where it cannot be read; then no notification is sent. */
   readonly notify: Notify | null
-}
-
-export interface NoticePage {
-  readonly told: readonly NoticeView[]
-  /** The `before` of the next page; `null` on the last one. */
-  readonly next: string | null
-}
-
-export interface NoticeView {
-  readonly event: NoticeEvent
-  /** The name of the schedule it is about; `null` where it is about a queue. */
-  readonly schedule: string | null
-  readonly queue: string | null
-  /** What it is about, where that is neither. */
-  readonly about: string | null
-  /** When the last one was sent. */
-  readonly at: number
-  /** How many were suppressed since then. */
-  readonly suppressed: number
-  /** Whether it has not recovered since then. */
-  readonly isOpen: boolean
 }
 
 /** The place of a notification in the list: when the last one was sent, what it is about, and its event. */
@@ -87,7 +67,7 @@ function settingOf({ name, policy }: { readonly name: string; readonly policy: s
 export function* listNotices(
   { ns }: StoreContext,
   { limit, before }: { limit: number; before?: string },
-): Step<NoticePage> {
+): Step<Omit<Notices, 'notify'>> {
   checkInteger(limit, 'limit', 1, pageMax)
   const rows = yield* all(findNotices, ns, limit + 1, ...placeIn(before))
   const last = rows.length <= limit ? undefined : rows[limit - 1]
@@ -108,7 +88,7 @@ function placeIn(before: string | undefined): NoticeCursor {
   return place
 }
 
-function viewOf(row: Row): NoticeView {
+function viewOf(row: Row): Notices['told'][number] {
   const { event, subject, lastAt, suppressed, isOpen } = noticeTable.read(row)
   return {
     event,

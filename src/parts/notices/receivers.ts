@@ -75,7 +75,7 @@ const ofNamespace = fieldsAt('work', 'namespace')
 const quietSays =
   'Hold notifications back while one of these calendars is open, and send one with their count afterwards.'
 
-/** The same as the namespace is given and answers them. */
+/** The receivers of the namespace, as input and as output. */
 export const notifyShape = {
   ...mapped(ofNamespace, (field) => given(receivers[field].says).optional()),
   quiet: calendarUses.describe(`${quietSays} !NAME: while it is closed.`).optional(),
@@ -92,7 +92,7 @@ export const notifyAnswered = noted(
   { id: 'Notify' },
 )
 
-/** Which target is started on what, by the flags that say it. */
+/** The target of each event, labelled by its flag. */
 export const notifyFacts: readonly Column<Notify>[] = [
   ...ofNamespace.map(
     (field): Column<Notify> => [
@@ -103,7 +103,7 @@ export const notifyFacts: readonly Column<Notify>[] = [
   ['quiet', ({ quiet }) => (quiet === undefined ? null : `while open: ${quiet.join(', ')}`)],
 ]
 
-/** Reads a receiver and takes down everything that is wrong with it. */
+/** Reads a receiver and reports everything that is wrong with it. */
 function receiverOf(value: unknown, { problems, ...place }: AddedFieldContext): Target | undefined {
   const { target, problems: found } = targetOf(value, { ...place, sends: 'notifications' })
   problems.push(...found)
@@ -111,7 +111,7 @@ function receiverOf(value: unknown, { problems, ...place }: AddedFieldContext): 
   return target ?? undefined
 }
 
-/** Reads what a namespace says, as far as it is given. `null` takes a receiver away. */
+/** Reads a change of the receivers of a namespace. `null` removes one. */
 export function notifyPatchOf(
   patch: Readonly<Record<string, unknown>>,
   place: Omit<AddedFieldContext, 'field'>,

@@ -19,7 +19,7 @@ export interface NotifyAnswer {
   readonly notify: Notify
 }
 
-/** Says where notices about the whole namespace go; what is not named stays, and `null` takes it away. */
+/** Sets the receivers of the namespace; a field that is not named stays, and `null` removes one. */
 export function* setNotify(
   context: StoreContext,
   patch: NotifyPatch,

@@ -25,7 +25,7 @@ export function showNotifyWritten({ answer, notify }: NotifyWritten, sheet: Shee
 const sentColumns: readonly Column<NotifyTested['sent'][number]>[] = [
   ['EVENT', 'event', 'text'],
   ['RUN', 'run', 'text'],
-  ['TO SEE WHETHER IT ARRIVED', ({ run }, { command }) => command('run', 'wait', run)],
+  ['CHECK ITS ARRIVAL WITH', ({ run }, { command }) => command('run', 'wait', run)],
 ]
 
 export function showNotifyTested({ sent }: NotifyTested, { table }: Sheet): string {

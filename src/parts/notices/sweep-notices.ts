@@ -13,7 +13,7 @@ const removeNotices = dialects('prune remove notices', {
 
 const keptMs = 30 * 86_400_000
 
-/** Forgets what was told long ago of what is over. */
+/** Removes the rows of notices that were sent long ago and whose trouble is over. */
 export function* sweepNotices({ context, now, rowsLeft }: Sweeping): Step<number> {
   return (yield* all(removeNotices, context.ns, now - keptMs, rowsLeft)).length
 }

@@ -13,7 +13,7 @@ const takeHeld = both(
 )
 const anyHeld = both('notice any held', 'select 1 as held from belfry.notice_held where ns = $1 limit 1')
 
-/** After quiet hours: one notification to each receiver, with the count of those that it did not get. */
+/** After quiet hours each receiver gets one notification with the count of those that were held back. */
 export function* tellHeld(context: StoreContext): Step<string[]> {
   const now = yield* clockNow()
   const { quiet = [] } = yield* findNotify(context)

@@ -19,7 +19,7 @@ const findQueue = both(
   'select id, policy from belfry.queue where ns = $1 and name = $2 and deleted_at is null',
 )
 
-/** Which notices are sent as a test: of what a schedule, a queue or the namespace would tell. */
+/** What a test sends: the notices that a schedule, a queue or the namespace has receivers for. */
 export interface NoticeTest {
   readonly event?: NoticeEvent
   readonly schedule?: string
@@ -39,8 +39,8 @@ interface Subject extends NoticeOrigin {
 }
 
 /**
- * Sends a notice of each event to where it would be told, whatever is quiet at the moment. Nothing is remembered of it: the next real
- * notice is told as if there had been no test.
+ * Sends a notice of each event to its receiver, also in quiet hours. Nothing is remembered of it: the next real notice is sent
+ * as if there had been no test.
  */
 export function* testNotices(context: StoreContext, test: NoticeTest): Step<TestedNotices> {
   const subject = yield* subjectOf(context, test)

@@ -1,6 +1,6 @@
 import type { Migration } from '../../store/migrations/migration.ts'
 
-/** What rules remember of a schedule, and which schedules have rules on a sibling. */
+/** The memory of each schedule's rules, and which schedules have rules about a sibling. */
 export const ruleTables: Migration = {
   version: 40,
   name: 'rules',

@@ -1,6 +1,6 @@
 import type { Migration } from '../../store/migrations/migration.ts'
 
-/** The planner of a namespace, when it looks at each schedule next, what each look was, and what it proposed. */
+/** The planner of a namespace, the time of its next look at each schedule, its past looks, and its proposals. */
 export const plannerTables: Migration = {
   version: 41,
   name: 'planner',

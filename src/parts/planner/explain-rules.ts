@@ -1,22 +1,24 @@
 import { formatDuration } from '../../core/duration.ts'
 import { parseId } from '../../core/id.ts'
 import type { RuleMemory } from '../../core/rules.ts'
+import { rankNames, rankOf } from '../../core/schedule/hint-author.ts'
 import { isoText } from '../../operations/input/instant.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import type { ExplainedPart, ScheduleInQuestion } from '../../operations/part.ts'
+import { outrankedBy } from '../../operations/schedule/explained-hint.ts'
 import { listHints } from '../../store/reads/find-schedule.ts'
 import { one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import type { HintView } from '../../store/views.ts'
 import { findMemory, memoryOf, rulesOf } from './judge-ends.ts'
 
-/** What the rules of a schedule remember, and what became of each the last time. */
+/** The memory of a schedule's rules, and the last result of each rule. */
 export function* ruleMemory(_: StoreContext, scheduleId: string): Step<RuleMemory> {
   const row = yield* one(findMemory, parseId('schedule', scheduleId))
   return row === undefined ? {} : memoryOf(row)
 }
 
-/** The rules of a schedule: the hint in force with what it saw, and what became of each the last time. */
+/** The rules of a schedule: the hint in force with its reason, and the last result of each rule. */
 export async function explainRules(
   { store }: OperationContext,
   { schedule, now, candidates }: ScheduleInQuestion,
@@ -28,7 +30,11 @@ export async function explainRules(
   const baseline = candidates.find(({ by, effect }) => by === 'baseline' && effect === 'lost')?.at ?? null
   const otherwise = baseline === null ? '' : `, else ${isoText(baseline)}`
   const standing = hints.filter(({ by, ended, expiresAt }) => by === 'rule' && ended === null && expiresAt > now)
-  const acting = standing.map((hint) => `rule ${hint.author}: ${hint.reason}: ${inWords(hint)}${otherwise}`)
+  const acting = standing.map((hint) => {
+    const above = outrankedBy(hint, schedule.hints, now)
+    const rank = above === null ? otherwise : `, but a hint of ${rankNames[rankOf(above)]} outranks it until that ends`
+    return `rule ${hint.author}: ${hint.reason}: ${inWords(hint)}${rank}`
+  })
   const won = new Set(standing.map(({ author }) => author))
   const trail = (memory.trail ?? []).filter(({ rule, effect }) => !(effect === 'won' && won.has(rule)))
   const judged = trail.map(({ rule, effect, why }) => `rule ${rule}: ${effects[effect]}${why}`)

@@ -1,5 +1,5 @@
 import type { Rule } from '../../core/rule-form.ts'
-import { type JudgedRules, judgeRules, type RuleAnswer, type RuleMemory } from '../../core/rules.ts'
+import { boundedMemory, type JudgedRules, judgeRules, type RuleAnswer, type RuleMemory } from '../../core/rules.ts'
 import type { Ends, RunEnd } from '../../store/runs/end-hooks.ts'
 import { lockSchedules, type ScheduleRow } from '../../store/schedules/schedule-row.ts'
 import { both, dialects, each, type Row, runEach, type Step } from '../../store/statement.ts'
@@ -20,13 +20,13 @@ const saveMemories = dialects('rules save memories', {
     select * from unnest($1::bigint[], $2::bigint[], $3::text[]) ${onConflict}`,
 })
 
-/** Sources of runs that say nothing of a schedule as it is now: a person tries it out, or catches up on days that have passed. */
+/** The sources of runs that say nothing about the schedule as it is now: a person tests it, or backfills past days. */
 export const notJudged: ReadonlySet<unknown> = new Set(['test', 'backfill'])
-const counts: ReadonlySet<string> = new Set(['run-now', 'retry', 'routine'])
+const beside: ReadonlySet<string> = new Set(['run-now', 'retry', 'routine'])
 
 /**
- * Judges the answers of runs by the rules of their schedules, in the transaction that ends the runs and before schedules move: the very
- * next instant knows. A schedule without rules costs nothing.
+ * Judges the answers of runs by the rules of their schedules. This happens in the transaction that ends the runs, before the schedules are
+ * planned, so that the very next instant follows the rules. A schedule without rules costs nothing.
  */
 export function* judgeEnds(
   context: StoreContext,
@@ -45,17 +45,22 @@ export function* judgeEnds(
   const memories = new Map<number, RuleMemory>()
   const written = new Map<number, ScheduleRow>()
   for (const { end, row: given } of judged) {
-    // Another answer of this step may have written the schedule just before.
+    // An earlier answer in this step may have written the schedule.
     const row = written.get(given.id) ?? given
     const known = rows.get(end.runId)
     if (known === undefined || notJudged.has(known.source)) continue
     const memory = memories.get(row.id) ?? memoryOf(known)
-    const answer = answerOf(now, end, row, counts.has(known.source as string))
+    const isBeside = beside.has(known.source as string)
+    const answer = answerOf(now, end, row, isBeside)
     const { won, memory: after } = judgeRules({ now, rules: rulesOf(row), memory, answer })
     memories.set(row.id, after)
     if (won === null) continue
-    memories.set(row.id, yield* act(context, row, { now, won, memory: after }))
+    memories.set(row.id, yield* act(context, row, { now, won, memory: after, isAtEnd: !isBeside }))
     for (const [id, after] of yield* lockSchedules([row.id], { wait: true })) written.set(id, after)
+  }
+  // The same answer as before leaves the memory unchanged, so there is nothing to write.
+  for (const { end, row } of judged) {
+    if (JSON.stringify(memories.get(row.id)) === rows.get(end.runId)?.memory) memories.delete(row.id)
   }
   yield* saveRuleMemories(
     judged.map(({ row }) => row),
@@ -69,16 +74,20 @@ interface Acting {
   readonly now: number
   readonly won: NonNullable<JudgedRules['won']>
   readonly memory: RuleMemory
+  /**
+   * Whether the answer comes from the end of an occurrence of this schedule, and not from a sibling or from a run beside its occurrences.
+   */
+  readonly isAtEnd: boolean
 }
 
-/** Does what a rule says. Where a bound forbids that, the trail says so; the end of the run stands. */
-export function* act(context: StoreContext, row: ScheduleRow, { now, won, memory }: Acting): Step<RuleMemory> {
+/** Carries out the effect of a rule. If a bound forbids the effect, the trail says so; the end of the run is valid in both cases. */
+export function* act(context: StoreContext, row: ScheduleRow, { now, won, memory, isAtEnd }: Acting): Step<RuleMemory> {
   const author = { kind: 'rule', name: won.rule } as const
-  const steered = yield* steer(context, row, { now, author, effect: won.effect, reason: won.reason })
+  const steered = yield* steer(context, row, { now, author, effect: won.effect, reason: won.reason, isAtEnd })
   if (steered.answer === 'done') return memory
   const why = `it ${steered.refusal.problem}`
   const trail = memory.trail?.map((one) => (one.rule === won.rule ? { ...one, effect: 'unfit' as const, why } : one))
-  return { ...memory, ...(trail !== undefined && { trail }) }
+  return trail === undefined ? memory : boundedMemory({ ...memory, trail })
 }
 
 export function* saveRuleMemories(rows: readonly ScheduleRow[], memories: ReadonlyMap<number, RuleMemory>): Step<void> {
@@ -89,7 +98,7 @@ export function* saveRuleMemories(rows: readonly ScheduleRow[], memories: Readon
   )
 }
 
-/** An answer: the run has ended by itself, whatever it said. */
+/** Whether the run has ended with an answer of its own, whether it succeeded or failed. */
 export function isAnswer({ isOver, fence, status }: RunEnd): boolean {
   return isOver && fence > 0 && status !== 'cancelled' && status !== 'skipped'
 }
@@ -98,7 +107,7 @@ export function rulesOf({ spec }: Pick<ScheduleRow, 'spec'>): readonly Rule[] {
   return spec.rules ?? []
 }
 
-/** A memory that cannot be read is begun anew. */
+/** A memory that cannot be read is replaced by an empty one. */
 export function memoryOf({ memory }: Row): RuleMemory {
   try {
     return typeof memory === 'string' ? (JSON.parse(memory) as RuleMemory) : {}

@@ -7,13 +7,17 @@ import { plannerTables } from './0041-planner.ts'
 import * as analysisOperations from './desk/analysis-verbs.ts'
 import { explainPlanner } from './desk/explain-planner.ts'
 import { plannerCheck } from './desk/planner-check.ts'
+import { plannerSection } from './desk/planner-section.ts'
 import { look, pause, resume, set, status } from './desk/planner-verbs.ts'
 import { approve, decline, get, list } from './desk/proposal-verbs.ts'
+import { evaluate } from './evals/eval-verb.ts'
+import { replay } from './evals/replay-verb.ts'
 import { judgeEnds } from './judge-ends.ts'
 import { analysisKind, plannerPolicy, plannerQueue } from './looks/analysis-kind.ts'
 import { sweepAnalyses } from './looks/analysis-row.ts'
 import { looksKind } from './looks/due-looks.ts'
-import { lookAfterFailures } from './looks/look-rows.ts'
+import { lookAfterFailures, lookWhenAllowed } from './looks/look-rows.ts'
+import { plannerLines, proposalMade } from './planner-events.ts'
 import { autonomy, planner as plannerField } from './planner-fields.ts'
 import { rules } from './rules-field.ts'
 import { enqueueJudgements, rulesKind, rulesPolicy, rulesQueue, watchSiblings } from './sibling-rules.ts'
@@ -24,14 +28,19 @@ function* afterEnds(context: StoreContext, ends: Ends<MovedSchedule>): Step<void
 }
 afterEnds.skipsPlain = true as const
 
-/** Planner: rules, and models, that suggest when schedules run next, inside bounds. */
+function* afterWrite(context: StoreContext, written: object): Step<void> {
+  yield* watchSiblings(context, written)
+  yield* lookWhenAllowed(context, written)
+}
+
+/** The planner: rules and models that suggest when schedules run next, inside bounds. */
 export const planner = {
   name: 'planner',
   migrations: [ruleTables, plannerTables],
   fields: { schedule: { rules, autonomy, planner: plannerField } },
   ending: judgeEnds,
   ended: afterEnds,
-  written: watchSiblings,
+  written: afterWrite,
   kinds: [rulesKind, analysisKind, looksKind],
   queues: { [rulesQueue]: rulesPolicy, [plannerQueue]: plannerPolicy },
   origins: {
@@ -41,7 +50,10 @@ export const planner = {
     },
     planner: { sentence: () => 'A planner looks at a schedule.', asked: 'by the planner' },
   },
+  config: [plannerSection],
   sweeps: [sweepAnalyses],
+  events: plannerLines,
+  streams: [proposalMade],
   checks: [plannerCheck],
   explainsSchedule: explainPlanner,
   serves: {
@@ -63,6 +75,8 @@ export const planner = {
         status,
         /** Enqueue a look of the planner at a schedule now. */
         look,
+        /** Play schedules over their recorded answers, by their baselines and by rules, and compare; change nothing. */
+        eval: evaluate,
         /** Pause all planners: no looks, no actions; with clearHints everything is on its baseline again. */
         pause,
         /** Let planners look and act again. */
@@ -83,8 +97,8 @@ export const planner = {
         list: analysisOperations.list,
         /** Show a look of a planner: what it knew, called, said and cost. */
         get: analysisOperations.get,
-        /** Enqueue a look again with what it knew then, by the same or another model; nothing of its schedule changes. */
-        replay: analysisOperations.replay,
+        /** Ask again with what a look knew then, by another model or prompt, or judge that by rules; nothing of its schedule changes. */
+        replay,
       },
       otherWords: { analyses: 'analysis list', 'analysis ls': 'list', 'analysis get': 'show', looks: 'analysis list' },
     },

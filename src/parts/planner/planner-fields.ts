@@ -4,7 +4,7 @@ import type { AddedField } from '../../operations/fields/added-fields.ts'
 
 /** What a schedule lets a planner see. */
 export interface PlannerView {
-  /** The fields of its answers that are sent, by the names of the first level. */
+  /** The top-level fields of the schedule's answers that are sent. */
   readonly fields: readonly string[]
 }
 
@@ -16,15 +16,20 @@ declare module '../../core/added.ts' {
 }
 
 export const autonomy: AddedField = {
+  ofPersons: 'always',
   input: z
     .enum(autonomies)
     .describe('How far a planner may go: off, suggest, act. Default: that of its group, else of the planner.'),
 }
 
+/** The names of top-level fields of an answer. */
+export const shownFields = z.array(z.string().min(1).max(200)).min(1).max(50).readonly()
+
 export const planner: AddedField = {
+  ofPersons: 'always',
   input: z
     .strictObject({
-      fields: z.array(z.string().min(1).max(200)).min(1).max(50).describe('Names of the first level.').readonly(),
+      fields: shownFields.describe('Names of the first level.'),
     })
     .describe('The only fields of its answers that planners see. Default: all.'),
   inWords: ({ fields }: PlannerView) => `may see ${fields.join(', ')}`,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { formatId, parseId } from '../../core/id.ts'
 import { defaultPolicy, type Policy } from '../../core/queue/policy.ts'
-import { judgeRules, type RuleAnswer } from '../../core/rules.ts'
+import { isJudged, judgeRules, type RuleAnswer, withJudged } from '../../core/rules.ts'
 import { invalid } from '../../store/check.ts'
 import { findRun } from '../../store/reads/find-run.ts'
 import { findScheduleRow } from '../../store/reads/find-schedule.ts'
@@ -14,7 +14,7 @@ import type { TargetKind } from '../../targets/kind.ts'
 import { act, findMemory, isAnswer, memoryOf, notJudged, rulesOf, saveRuleMemories } from './judge-ends.ts'
 import { bodyOf } from './rules-field.ts'
 
-/** The queue of judgements of siblings. */
+/** The queue for judgements of siblings. */
 export const rulesQueue = 'rules'
 export const rulesPolicy: Policy = Object.freeze({ ...defaultPolicy, maxConcurrent: 5 })
 
@@ -28,14 +28,17 @@ const findWatchers = both(
   'select schedule from belfry.rule_watch where ns = $1 and sibling = $2 order by schedule',
 )
 
-/** A sibling's run to be judged by the rules of a schedule. */
+/** A sibling's run that the rules of a schedule must judge. */
 interface SiblingRun {
   readonly schedule: string
   readonly sibling: string
   readonly run: string
 }
 
-/** Notes whose ends a schedule wants to know, in the transaction that writes it. A sibling that is none is refused. */
+/**
+ * Records which siblings' ends a schedule's rules need, in the transaction that writes the schedule. A name that is not a sibling is
+ * refused.
+ */
 export function* watchSiblings(context: StoreContext, written: object): Step<void> {
   const spec = written as Partial<ScheduleRow['spec']>
   const siblings = new Set((spec.rules ?? []).flatMap(({ sibling }) => sibling ?? []))
@@ -46,13 +49,18 @@ export function* watchSiblings(context: StoreContext, written: object): Step<voi
       found !== null && found.deletedAt === null && found.name !== spec.name && found.spec.group === group
     if (group === null || !isSibling) {
       const whose = group === null ? 'and this schedule has no group' : `which is no other schedule of group ${group}`
-      throw invalid('rules', `name the sibling ${JSON.stringify(sibling)}, ${whose}`, 'a schedule of the same group')
+      const index = (spec.rules ?? []).findIndex((rule) => rule.sibling === sibling)
+      const field = `rules[${index}] (${spec.rules?.[index]?.name}).sibling`
+      throw invalid(field, `is ${JSON.stringify(sibling)}, ${whose}`, 'a schedule of the same group')
     }
     yield* run(watch, context.ns, sibling, spec.name as string)
   }
 }
 
-/** Enqueues the judgement of answers that siblings wait for. Only a schedule of a group can have one, so others cost nothing. */
+/**
+ * Enqueues the judgement of answers for the schedules whose rules need them. Only a schedule in a group can have such rules, so other
+ * schedules cost nothing.
+ */
 export function* enqueueJudgements(
   context: StoreContext,
   { ends, schedules }: Pick<Ends<MovedSchedule>, 'ends' | 'schedules'>,
@@ -73,7 +81,7 @@ export function* enqueueJudgements(
 
 enqueueJudgements.skipsPlain = true as const
 
-/** Judges an answer of a sibling, once: a second attempt finds it judged. Returns what became of it, for the run's result. */
+/** Judges an answer of a sibling, once: a second attempt sees that it was judged. Returns the outcome, for the result of the run. */
 export function* judgeSibling(
   context: StoreContext,
   { schedule, sibling, run: runId }: SiblingRun,
@@ -93,7 +101,7 @@ export function* judgeSibling(
   const now = yield* clockNow()
   const memory = memoryOf((yield* one(findMemory, row.id)) ?? {})
   const number = parseId('run', runId) ?? 0
-  if ((memory.judged?.[sibling] ?? 0) >= number) return { judged: 'a later answer was judged before' }
+  if (isJudged(memory, sibling, number)) return { judged: 'a later answer was judged before' }
   const told = (found.result?.value ?? {}) as { readonly status?: unknown; readonly durationMs?: unknown }
   const numberIn = (value: unknown) => (typeof value === 'number' ? value : undefined)
   const answer: RuleAnswer = {
@@ -103,16 +111,18 @@ export function* judgeSibling(
     failures: theirs.failureCount,
     durationMs: numberIn(told.durationMs),
   }
-  const { won, memory: after } = judgeRules({ now, rules, memory, answer })
-  const judged = { ...memory.judged, [sibling]: number }
+  const { won, memory: after } = judgeRules({ now, rules, memory: withJudged(memory, sibling, number), answer })
   const seen = won === null ? null : { ...won, reason: `${sibling}: ${won.reason}` }
-  const acted = seen === null ? after : yield* act(context, row, { now, won: seen, memory: after })
-  yield* saveRuleMemories([row], new Map([[row.id, { ...acted, judged }]]))
+  const acted = seen === null ? after : yield* act(context, row, { now, won: seen, memory: after, isAtEnd: false })
+  yield* saveRuleMemories([row], new Map([[row.id, acted]]))
   if (won === null) return { judged: 'no rule fits' }
   return { judged: `rule ${won.rule} acts` }
 }
 
-/** Judgements of siblings. Only Belfry enqueues them: the transaction that ends a sibling's run holds no lock on other schedules. */
+/**
+ * Judgements of siblings. Only Belfry enqueues them. They are separate runs because the transaction that ends a sibling's run holds no lock
+ * on other schedules.
+ */
 export const rulesKind: TargetKind = {
   name: 'rules',
   called: 'a judgement by rules',

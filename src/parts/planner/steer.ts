@@ -1,21 +1,36 @@
-import type { RuleEffect } from '../../core/rules.ts'
+import { formatDuration } from '../../core/duration.ts'
 import type { Author } from '../../core/schedule/hint-author.ts'
 import type { Clamped, Refusal } from '../../core/schedule/hint-bounds.ts'
-import { everyHint, hintKinds } from '../../core/schedule/hints.ts'
+import { hintKinds } from '../../core/schedule/hints.ts'
+import { isStanding, type SteeringEffect } from '../../core/steering/steered.ts'
+import { isoText } from '../../operations/input/instant.ts'
 import { endPausesOf, writePause } from '../../store/schedules/pause-schedule.ts'
 import type { ScheduleRow } from '../../store/schedules/schedule-row.ts'
 import { clearHintsOf, writeHint } from '../../store/schedules/steer-schedule.ts'
 import type { Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 
-/** What a rule or a planner wants of a schedule. */
-export type SteeringEffect = RuleEffect | { readonly kind: 'resume' }
+/** An effect in words. */
+export function effectInWords(effect: SteeringEffect): string {
+  switch (effect.kind) {
+    case 'interval':
+      return `every ${formatDuration(effect.ms)} for ${formatDuration(effect.ttlMs)}`
+    case 'oneshot':
+      return `once at ${isoText(effect.at)}`
+    case 'pause':
+      return `pause until ${isoText(effect.until)}`
+    default:
+      return effect.kind === 'resume' ? 'end its own pause' : 'clear the hints of planners'
+  }
+}
 
 export interface SteeringWish {
   readonly now: number
   readonly author: Author
   readonly effect: SteeringEffect
   readonly reason: string
+  /** Whether a run of the schedule ends in this step. */
+  readonly isAtEnd?: boolean | undefined
 }
 
 export type Steered =
@@ -24,16 +39,19 @@ export type Steered =
 
 const steeredMsMax = 86_400_000
 
-/** Writes what a rule or a planner wants on a locked schedule, within the bounds of its author. It never throws for what they forbid. */
+/**
+ * Writes the effect of a rule or a planner on a locked schedule, within the bounds of its author. If the bounds forbid the effect, it
+ * answers `refused` and does not throw.
+ */
 export function* steer(context: StoreContext, row: ScheduleRow, wish: SteeringWish): Step<Steered> {
-  const { now, author, effect, reason } = wish
+  const { now, author, effect, reason, isAtEnd } = wish
   const own = { ...context, ns: row.ns }
   const done = (clamped: Clamped | null, outranked = false): Steered => ({ answer: 'done', clamped, outranked })
   switch (effect.kind) {
     case 'interval': {
       if (author.kind === 'rule' && isStanding(row, effect, now)) return done(null)
       const hint = { kind: 'interval', ms: effect.ms, ttlMs: effect.ttlMs, reason } as const
-      const written = yield* writeHint(own, row, { wish: hint, author, now })
+      const written = yield* writeHint(own, row, { wish: hint, author, now, isAtEnd })
       return written.answer === 'refused' ? written : done(written.clamped, written.outrankedBy !== null)
     }
     case 'oneshot': {
@@ -42,11 +60,12 @@ export function* steer(context: StoreContext, row: ScheduleRow, wish: SteeringWi
         wish: { kind: 'oneshot', at: effect.at, expiresAt, reason },
         author,
         now,
+        isAtEnd,
       })
       return written.answer === 'refused' ? written : done(written.clamped, written.outrankedBy !== null)
     }
     case 'pause': {
-      const written = yield* writePause(row, { until: effect.until, reason, author, now })
+      const written = yield* writePause(row, { until: effect.until, reason, author, now, isAtEnd })
       return written.answer === 'refused' ? written : done(written.clamped)
     }
     case 'resume': {
@@ -58,10 +77,4 @@ export function* steer(context: StoreContext, row: ScheduleRow, wish: SteeringWi
       return cleared.answer === 'refused' ? cleared : done(null)
     }
   }
-}
-
-/** A rule fits at every run while a trouble lasts. Its hint is renewed when half of its time has passed, not with each of these runs. */
-function isStanding({ hints }: ScheduleRow, effect: { ms: number; ttlMs: number }, now: number): boolean {
-  const own = everyHint(hints).find(({ kind, by }) => kind === 'interval' && by === 'rule')
-  return own?.kind === 'interval' && own.ms === effect.ms && own.expiresAt - now > effect.ttlMs / 2
 }

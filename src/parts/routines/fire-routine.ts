@@ -15,7 +15,7 @@ import type { EventOutcome, FireAnswer, NewEvent, RoutineView } from './routine-
 import { eventColumns, eventIds, routineIds } from './routine-spec.ts'
 import { lockRoutine } from './write-routine.ts'
 
-/** One statement finds the first delivery and counts this one, so that no other process comes between. */
+/** One statement finds the first delivery and counts this one, so that no other process can come between the two. */
 const noteRepeat = both(
   'routine event note repeat',
   `update belfry.routine_event set repeats = repeats + 1 where routine_id = $1 and delivery_id = $2
@@ -48,7 +48,8 @@ interface Became {
 
 /**
  * Takes in an event. Only the routine decides what is done: the payload is passed on as data, and cannot choose a target, a queue
- * or a priority. A delivery is decided once: repeated, it could otherwise run what a pause or a matcher kept from running.
+ * or a priority. A delivery is decided once. Otherwise a repeated delivery could run work that a pause or a matcher prevented the
+ * first time.
  */
 export function* fireRoutine(context: StoreContext, name: string, event: NewEvent): Step<FireAnswer> {
   const text = checked(event)

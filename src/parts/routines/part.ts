@@ -13,7 +13,7 @@ import { webhookPaths } from './webhooks-openapi.ts'
 export const routines = {
   name: 'routines',
   migrations: [tables, newestEvents],
-  // The events of a routine are removed before it.
+  // Retention removes the events of a routine before the routine.
   sweeps: [sweepRoutineEvents, sweepRoutines],
   namesQueue,
   namesCalendar,

@@ -11,7 +11,7 @@ export interface Signing {
 /** A stored routine: which events it takes, and exactly one action. */
 export interface RoutineSpec extends EventRules {
   readonly schedule?: string | undefined
-  /** Enqueues such a run. */
+  /** The run to enqueue. */
   readonly run?: RoutineRun | undefined
   /** Absent: events come only from authenticated callers. */
   readonly signing?: Signing | undefined
@@ -55,7 +55,7 @@ export interface NewEvent {
   readonly type?: string
   readonly payload: unknown
   readonly actor: Actor
-  /** Only if the name still belongs to this routine. */
+  /** Takes the event only if the name still belongs to this routine. */
   readonly routineId?: string
 }
 

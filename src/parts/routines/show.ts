@@ -90,7 +90,10 @@ export function showEventTaken({ outcome, run, reason, kept }: EventTaken, { isR
   const why = reason === null ? '' : ` (${plainText(reason)})`
   if (outcome !== 'fired') return `${head}: ${outcomes[outcome]}${why}${run === null ? '' : `; see ${run}`}`
   if (isRehearsal) return head
-  const waits = { held: ', which waits: its schedule is paused', overlap: ', which waits: another run has not ended' }
+  const waits = {
+    held: ', which waits: its schedule is paused or held',
+    overlap: ', which waits: another run has not ended',
+  }
   const follow = command('run', 'output', '-f', run ?? '')
   return `${head}: ${outcomes.fired} ${run}${kept === undefined ? '' : waits[kept]}\n  follow it: ${follow}`
 }

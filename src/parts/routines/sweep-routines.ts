@@ -2,7 +2,7 @@ import { defaultPolicy } from '../../core/queue/policy.ts'
 import type { Sweeping } from '../../store/prune/sweep.ts'
 import { all, both, dialects, each, type Step, thereIsNo } from '../../store/statement.ts'
 
-/** Ids ascend with time, so what is old comes first. */
+/** Ids ascend with time, so old events come first. */
 const findEvents = both(
   'prune find routine events',
   'select id from (select id, at from belfry.routine_event order by id limit $2) as oldest where at <= $1',

@@ -50,7 +50,7 @@ class Webhooks {
     if (waitMs === 0) gate.forgetUnproven(hookOf(name))
     gate.slowSender(hookOf(name))
     const event = eventIn(signing, headers, body)
-    // GitHub's ping is no event.
+    // GitHub's ping is not an event.
     if (signing.style === 'github' && event.type === 'ping') return answered({ outcome: 'ping' })
     const { outcome, run } = await this.#fired({ name, routineId: id, ...event }, signing)
     const isToldOf = run !== null && (outcome === 'fired' || outcome === 'duplicate')
@@ -83,7 +83,7 @@ class Webhooks {
     }
   }
 
-  /** All faults get the same answer, and each is counted. */
+  /** Every faulty delivery gets the same answer and is counted. */
   #forged(): HttpProblem {
     this.#options.gate.slowStranger()
     return forged()

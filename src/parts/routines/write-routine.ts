@@ -65,7 +65,8 @@ export function* createRoutine(
       return { answer: 'created', routine: routineViewOf(row) }
     }
     const found = yield* one(findLive, context.ns, name)
-    // It was deleted meanwhile: its name is free, and the next try takes it.
+    // The existing routine was deleted meanwhile: its name is free, and the next try takes the
+    // name.
     if (found !== undefined) return standing(routineViewOf(found), routine)
   }
   throw metOthers(`Routine ${name} was created and deleted ${racesMax} times during this call.`)
@@ -81,7 +82,7 @@ function checked(routine: NewRoutine): string {
   return jsonText(routine.spec, 'routine', payloadBytesMax)
 }
 
-/** A caller that wants it disabled does not mean one that is enabled. */
+/** A caller that wants to create a disabled routine does not mean the enabled one that exists. */
 function standing(found: RoutineView, { spec, disabledReason }: NewRoutine): RoutineAnswer {
   const isSame = canonicalJson(found.spec) === canonicalJson(spec)
   const isWished = disabledReason === undefined || found.disabled !== null
@@ -123,7 +124,7 @@ export function* switchRoutine(
   return 'switched'
 }
 
-/** Locks the routine with this name, as every change and every event does. */
+/** Locks the routine with this name; every change and every event takes this lock. */
 export function* lockRoutine({ ns }: StoreContext, name: string): Step<Row | null> {
   if (!canBeName(name)) return null
   return (yield* one(lockNamed, ns, name)) ?? null

@@ -20,7 +20,7 @@ export interface AuditEntry {
   readonly detail?: unknown
 }
 
-/** The author that a caller is. Belfry's own code, which names none, acts for a person. */
+/** The author for a caller. Belfry's own code, which names no author, acts for a person. */
 export function authorOf(actor: Actor | undefined): Author {
   return actor === undefined ? { kind: 'person', name: 'belfry' } : { kind: callerKind(actor), name: actor.name }
 }

@@ -19,7 +19,7 @@ export function* writeAudit({ ns }: StoreContext, entry: AuditEntry, now: number
   yield* one(insertAudit, id, ns, now, name, door, callerKind(actor), verb, subject, text)
 }
 
-/** Records a call that was refused, a rehearsal too. It changed nothing, so this line is all that it leaves. */
+/** Records a call that was refused, a rehearsal too. The call changed nothing, so this line is its only trace. */
 export function* auditRefusal(context: StoreContext, entry: AuditEntry): Step<void> {
   yield* writeAudit(context, entry, yield* clockNow())
 }

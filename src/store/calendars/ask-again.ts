@@ -24,7 +24,7 @@ const findPolicies = both(
   ({ numbers }) => `select id, policy from belfry.queue where id ${numbers('$1')}`,
 )
 const saveCalendars = both('calendar asking save', 'update belfry.schedule set calendars = $2 where id = $1')
-/** Another change meanwhile has set the place back to the beginning, and keeps it there. */
+/** Does not overwrite the place if another change has set it back to the beginning meanwhile. */
 const goOn = both(
   'calendar asking go on',
   'update belfry.calendar_asking set after_id = $3 where ns = $1 and change = $2 and after_id = $4',
@@ -38,8 +38,8 @@ export interface AskedAgain {
 }
 
 /**
- * Gives a page of schedules the hours of now, and asks the governor about those whose hours have changed. The place is kept, so that
- * another step, or after a crash another process, goes on there.
+ * Gives a page of schedules the current hours of their calendars, and asks the governor about the schedules whose hours have
+ * changed. The place is stored, so that the next step continues there, after a crash too.
  */
 export function* askAgain(context: StoreContext, { limit }: { readonly limit: number }): Step<AskedAgain> {
   checkInteger(limit, 'limit', 1, 1_000)
@@ -75,7 +75,7 @@ function* askEach(context: StoreContext, rows: readonly ScheduleRow[]): Step<num
     changed++
     yield* run(saveCalendars, row.id, calendars === null ? null : JSON.stringify(calendars))
     const asked = { ...row, calendars }
-    // One that this machine cannot compute is planned when it is fired elsewhere.
+    // A schedule that this machine cannot compute is planned when another machine fires it.
     if (!isWorkable(row.spec) || isPaused(row, now)) continue
     yield* saveSchedules([planned(asked, { now, lastRunId: lastRunId(asked, live.get(row.id) ?? []) })])
   }

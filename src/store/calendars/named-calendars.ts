@@ -12,7 +12,10 @@ const findNamed = dialects('calendars find', {
   sqlite: `${found} ${listed.sqlite}`,
   postgres: `${found} ${listed.postgres}`,
 })
-/** A change of one of them waits for the transaction that reads its hours, and sees what that has written. */
+/**
+ * A change of one of these calendars waits for the transaction that reads its hours, and sees the rows that
+ * it wrote.
+ */
 const lockNamed = dialects('calendars lock', {
   sqlite: `${found} ${listed.sqlite}`,
   postgres: `${found} ${listed.postgres} order by name for share`,
@@ -38,7 +41,7 @@ export function* calendarsFound(
   uses: readonly string[],
   { lock = false }: { readonly lock?: boolean } = {},
 ): Step<NamedCalendar[]> {
-  // PostgreSQL refuses texts that can be no name.
+  // PostgreSQL refuses some texts that cannot be a name.
   const names = JSON.stringify([...new Set(uses.map(nameIn))].filter(canBeName))
   const rows = (yield* all(lock ? lockNamed : findNamed, ns, names)).map((row) => tables.calendar.read(row))
   return uses.flatMap((use) => {
@@ -65,7 +68,7 @@ export function* namedCalendars(
   throw invalid(where, `names the calendar ${JSON.stringify(unknown)}, which does not exist`, expected)
 }
 
-/** The calendars behind an earlier decision; `null` where the hours of one of them are not kept. */
+/** The calendars behind an earlier decision; `null` where the hours of one of them are no longer stored. */
 export function* calendarsBehind({ ns }: StoreContext, refs: readonly CalendarRef[]): Step<NamedCalendar[] | null> {
   const rows = yield* all(findVersions, ns, JSON.stringify(refs.map(({ name }) => name)))
   const versions = rows.map((row) => tables.calendar_version.read(row))

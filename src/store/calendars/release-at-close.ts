@@ -4,7 +4,7 @@ import type { CalendarUse } from './write-closings.ts'
 
 const releasedMax = 500
 
-/** Those that a person forced go on. */
+/** Runs that a person forced continue. */
 const findLeased = both(
   'close find leased',
   ({ join }) => `select l.run_id, d.options, q.policy from belfry.lease l ${join.inner('run d', 'd.id = l.run_id')}
@@ -26,7 +26,7 @@ interface LeasedRow {
   readonly policy: string
 }
 
-/** Asks the holders of running work to give it back where it, or its queue, says so: its calendars have closed. */
+/** Asks workers to give running work back when its calendars have closed, if the run or its queue says so. */
 export function* releaseAtClose(
   ns: number,
   { scope, subject }: Pick<CalendarUse, 'scope' | 'subject'>,
@@ -47,7 +47,7 @@ function atCloseIn(text: string | null): unknown {
   try {
     return (JSON.parse(text ?? '{}') as { readonly atClose?: unknown }).atClose
   } catch {
-    // What cannot be read says nothing, and its run finishes.
+    // A run whose options cannot be read finishes.
     return undefined
   }
 }

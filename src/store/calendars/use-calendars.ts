@@ -19,7 +19,7 @@ const lockUses = dialects('calendar use lock all', {
   sqlite: `${found} order by scope, subject`,
   postgres: `${found} order by scope, subject for update`,
 })
-/** Those whose closings end too early, and those that begin after now: the clock was set back. */
+/** Uses whose closings end too early, and uses whose closings begin after now, because the clock was set back. */
 const findStale = both(
   'calendar use find stale',
   `${found} and (written_until < $2 or exists (select 1 from belfry.hold h where h.ns = $1 and h.scope = calendar_use.scope
@@ -53,7 +53,10 @@ function refuseNever(calendars: readonly NamedCalendar[], uses: readonly string[
   throw invalid('calendar', problem, 'calendars that are')
 }
 
-/** Sets what follows calendars, and writes their closings in the same transaction. Unknown calendars are refused. */
+/**
+ * Sets the calendars that a lane, a queue or a namespace follows, and writes their closings in the same transaction.
+ * Unknown calendars are refused.
+ */
 export function* followCalendars(
   context: StoreContext,
   use: Omit<CalendarUse, 'calendar'>,
@@ -107,7 +110,7 @@ export function* calendarsOf(
   return calendars
 }
 
-/** After a change of a queue's policy: its closings follow, and then its schedules. */
+/** Applies a change of a queue's policy: first to its closings, then to its schedules. */
 export function* followQueue(context: StoreContext, queue: string, before: object | null, after: object): Step<void> {
   const [was, is] = [calendarsIn(before), calendarsIn(after)]
   if (was.join(',') === is.join(',')) return
@@ -115,19 +118,19 @@ export function* followQueue(context: StoreContext, queue: string, before: objec
   yield* askAfterChange(context, { all: true })
 }
 
-/** Notes that schedules are to be asked again: those that follow a calendar, or all. */
+/** Records that schedules must be planned again: those that follow a calendar, or all. */
 export function* askAfterChange({ ns }: StoreContext, { all: isAll }: { readonly all: boolean }): Step<void> {
   yield* run(noteChange, ns, isAll ? 1 : 0)
 }
 
-/** Writes the closings of everything that follows a calendar anew, in the transaction that changed it. */
+/** Rewrites the closings of everything that follows a calendar, in the transaction that changed it. */
 export function* rewriteClosings(context: StoreContext, calendar: string, now: number): Step<number> {
   const uses = (yield* all(lockUses, context.ns)).map((row) => tables.calendar_use.read(row))
   const concerned = uses.filter((use) => use.calendar.split(',').some((name) => name.replace(/^!/, '') === calendar))
   for (const use of concerned) {
     if (!(yield* writeClosings(context, use, now))) continue
     const whose = use.scope === 'calendar' ? 'runs' : use.scope === 'queue' ? `queue ${use.subject}` : 'the namespace'
-    const problem = `leaves ${use.calendar}, which ${whose} follow${use.scope === 'calendar' ? '' : 's'}, without a common opening within 400 days`
+    const problem = `leaves no common opening within 400 days of ${use.calendar}, which ${whose} follow${use.scope === 'calendar' ? '' : 's'}`
     throw invalid('open', problem, 'hours in which they are open together')
   }
   return concerned.length

@@ -13,7 +13,7 @@ import { calendarsFound, nameIn } from './named-calendars.ts'
 import { releaseAtClose } from './release-at-close.ts'
 
 const reason = kernelHoldReasons.calendar
-/** The author of holds that no person put. */
+/** The author of holds that Belfry puts by itself. */
 const actor = { name: 'belfry', door: 'engine' }
 
 const findOwn = both(
@@ -26,7 +26,7 @@ const findBefore = both(
   `select id from belfry.hold where ns = $1 and scope = $2 and subject = $3 and reason = '${reason.code}'
     and (from_at = ${beforeClosings} or until_at <= $4) order by id`,
 )
-/** It wakes sleepers: a hold may end sooner than they know. */
+/** This statement wakes sleeping workers: a hold may end sooner than they know. */
 export const moveHold = both(
   'closings move',
   'update belfry.hold set from_at = $2, until_at = $3, note = $4, begun_at = $5 where id = $1 returning id',
@@ -38,15 +38,18 @@ const markWritten = both(
 
 /** How far ahead closings are written: a worker that renews them may be away for that long. */
 export const closingsAheadMs = 48 * 3_600_000
-/** A lease reads all of them that have not ended. With more, they reach less far ahead. */
+/**
+ * The most closings of one use, because a lease reads all that have not ended. If a calendar has
+ * more, they are written less far ahead.
+ */
 const closingsMax = 100
 
 export type CalendarUse = Pick<RowOf<typeof tables.calendar_use>, 'scope' | 'subject' | 'calendar'>
 type HoldRow = RowOf<typeof tables.hold>
 
 /**
- * Writes the closings of a locked use as holds: those that are right stay, others are moved, added or deleted. A calendar that does not
- * exist is closed. Answers whether its calendars, which all exist, do not open together within 400 days.
+ * Writes the closings of a locked use as holds: correct holds stay, others are moved, added or deleted. A calendar that does not exist
+ * is closed. Answers whether its calendars, which all exist, do not open together within 400 days.
  */
 export function* writeClosings(context: StoreContext, use: CalendarUse, now: number): Step<boolean> {
   const names = use.calendar.split(',')
@@ -76,23 +79,23 @@ export function* writeClosings(context: StoreContext, use: CalendarUse, now: num
   return missing.length === 0 && wanted[0]?.until === null && wanted[0].from <= now
 }
 
-/** Holds the time before these closings, of which nothing is written: the clock may be set back to it. */
+/** Holds the time before these closings, for which no closings are written: the clock may be set back to it. */
 function* closeBefore(context: StoreContext, use: CalendarUse, now: number): Step<void> {
   const { scope, subject } = use
   const note = use.calendar.split(',').join(', ')
   const [kept, ...ended] = yield* all<{ id: number }>(findBefore, context.ns, scope, subject, now)
   for (const { id } of ended) yield* run(deleteHold, id)
-  // Another step may have deleted it.
+  // Another step may have deleted the hold.
   if (kept !== undefined && (yield* one(moveHold, kept.id, beforeClosings, now, note, now)) !== undefined) return
   yield* writeHold(context, { scope, subject, from: beforeClosings, until: now, reason, note, actor }, now)
 }
 
-/** The hold of a closing: it begins with it, both are in force, or both have no end. */
+/** The hold that belongs to a closing: both have the same beginning, both are in force now, or both have no end. */
 function isSame({ from, until }: HoldRow, closing: Closing, now: number): boolean {
   return from === closing.from || (from <= now && closing.from <= now) || (until === endless && closing.until === null)
 }
 
-/** Moves a hold to a closing. Answers whether it is still there: the step that ends holds may have deleted it. */
+/** Moves a hold to a closing. Returns whether the hold still exists: the step that ends holds may have deleted it. */
 function* moved(hold: HoldRow, closing: Closing, now: number): Step<boolean> {
   const from = hold.from <= now && closing.from <= now ? hold.from : closing.from
   const until = closing.until ?? endless

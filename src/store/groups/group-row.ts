@@ -19,7 +19,7 @@ export type GroupRow = RowOf<typeof groupTable>
 const columns = groupTable.columns()
 const found = `select ${columns} from belfry.schedule_group where ns = $1 and name = $2`
 const findNamed = both('group find', found)
-/** The write of a group waits for all that put schedules into it, and they for it. */
+/** A write of a group and steps that put schedules into the group wait for each other. */
 const lockNamed = dialects('group lock', { sqlite: found, postgres: `${found} for update` })
 const lockToJoin = dialects('group lock to join', { sqlite: found, postgres: `${found} for share` })
 const findPage = both(
@@ -47,7 +47,10 @@ export function* lockGroup(context: StoreContext, name: string): Step<GroupRow |
   return yield* groupBy(lockNamed, context, name)
 }
 
-/** The group that a schedule is put into. It is neither paused, resumed nor deleted before the transaction has ended. */
+/**
+ * The group that a schedule is put into. The group is locked: it is neither paused, resumed nor deleted before the
+ * transaction has ended.
+ */
 export function* lockGroupToJoin(context: StoreContext, name: string): Step<GroupRow | null> {
   return yield* groupBy(lockToJoin, context, name)
 }
@@ -82,7 +85,7 @@ export function* memberNames({ ns }: StoreContext, group: string): Step<string[]
   return (yield* allRows<{ name: string }>(findMemberNames, ns, group)).map(({ name }) => name)
 }
 
-/** A schedule, as far as its group is concerned. */
+/** The fields of a schedule that concern its group. */
 export interface Grouped {
   readonly name: string
   readonly group?: string | undefined

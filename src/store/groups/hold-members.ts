@@ -7,7 +7,7 @@ import type { Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import type { GroupRow } from './group-row.ts'
 
-/** The author of holds that follow from a group, where a schedule joins or leaves it. */
+/** The author of the hold that is put or lifted when a schedule joins or leaves a paused group. */
 const belfry: Actor = { name: 'belfry', door: 'group' }
 
 export function isInPause(paused: GroupPause | null, now: number): paused is GroupPause {

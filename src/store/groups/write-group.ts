@@ -34,7 +34,10 @@ export interface GroupWritten {
   readonly group: GroupRow | null
 }
 
-/** Creates a group or changes its fields. A change keeps what is not given; a file and a creation give all. */
+/**
+ * Creates a group or changes its fields. A change keeps fields that are not given; a file and a creation give
+ * all fields.
+ */
 export function* putGroup(
   context: StoreContext,
   name: string,
@@ -82,7 +85,9 @@ export type PauseAnswer =
   | { readonly answer: 'not-found' }
   | { readonly answer: 'paused' | 'resumed' | 'was-not-paused'; readonly group: GroupRow; readonly members: number }
 
-/** Puts a hold on each member, in place of those of an earlier pause. Pauses of the members themselves stay as they are. */
+/**
+ * Puts a hold on each member, replacing the holds of an earlier pause. Pauses of the members themselves stay as they are.
+ */
 export function* pauseGroup(context: StoreContext, name: string, options: PauseOptions): Step<PauseAnswer> {
   checkActor(options.actor)
   const found = yield* lockGroup(context, name)
@@ -101,7 +106,7 @@ export function* pauseGroup(context: StoreContext, name: string, options: PauseO
   return { answer: 'paused', group, members: names.length }
 }
 
-/** Lifts the holds of the group. A member that is paused itself stays paused. */
+/** Lifts the holds of the group. A member with a pause of its own stays paused. */
 export function* resumeGroup(
   context: StoreContext,
   name: string,

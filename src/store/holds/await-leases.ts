@@ -18,19 +18,19 @@ interface Concerned {
   readonly everywhere?: boolean
 }
 
-/** Returns when no lease is under way that has not seen the holds committed before this call. */
+/** Returns when every lease under way has seen the holds that were committed before this call. */
 export function* awaitLeases({ ns }: StoreContext, { queue, everywhere = false }: Concerned = {}): Step<void> {
   yield* all(lockQueues, everywhere ? null : ns, queue ?? null)
 }
 
-/** A step that fires has locked its schedules, which are due until it has committed. */
+/** A step that fires has locked its schedules, which stay due until the step has committed. */
 const lockFiring = dialects('hold lock due', {
   sqlite: null,
   postgres: `select id from belfry.schedule where ($1::bigint is null or ns = $1) and wake_at <= (select ${clockOr('$2')})
     order by id for no key update`,
 })
 
-/** Returns when no step is firing that locked its schedules before the holds committed before this call. */
+/** Returns when no step is still firing that may have missed the holds that were committed before this call. */
 export function* awaitFires({ ns }: StoreContext, { everywhere = false }: Pick<Concerned, 'everywhere'>): Step<void> {
   yield* all(lockFiring, everywhere ? null : ns, storeClock)
 }

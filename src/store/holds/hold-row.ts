@@ -11,7 +11,9 @@ export function isNarrow(scope: HoldScope): boolean {
   return scope === 'schedule' || scope === 'key'
 }
 
-/** Whether the end of a hold has to be worked off before its row is deleted: it has set runs aside, or postponed schedules. */
+/**
+ * Whether the end of a hold needs work before its row is deleted, because the hold has set runs aside or postponed schedules.
+ */
 export function endsInSteps({ scope, firing }: Pick<Hold, 'scope' | 'firing'>): boolean {
   return isNarrow(scope) || (firing === 'nothing' && scope !== 'namespace')
 }
@@ -25,12 +27,12 @@ interface HoldQuery {
 const onSubject = (scope: HoldScope, subject: string, { ns = '$1', now }: HoldQuery) => `from belfry.hold h
   where h.ns = ${ns} and h.scope = '${scope}' and h.subject = ${subject} and h.until_at > ${now} and h.from_at <= ${now}`
 
-/** The hold in force on a subject, or null: one index probe. Of several it is the one that ends last. */
+/** The hold in force on a subject, or null: one index probe. Of several holds it is the one that ends last. */
 export function holdOn(scope: HoldScope, subject: string, asked: HoldQuery): string {
   return `(select h.id ${onSubject(scope, subject, asked)} order by h.until_at desc limit 1)`
 }
 
-/** Whether no schedule of a namespace fires. */
+/** Whether a hold keeps all schedules of a namespace from firing. */
 export function stopsFiring(asked: HoldQuery): string {
   return `((select 1 ${onSubject('namespace', `''`, asked)} and h.firing = 'nothing' limit 1) is not null)`
 }
@@ -41,8 +43,8 @@ export function queueHold(now: string): string {
 }
 
 /**
- * Whether nothing but closed calendars stops leases from a queue `q`, and a run that a person forced is in line; for a notification of
- * a stop, nothing but those and a stop of the namespace.
+ * Whether leases from a queue `q` are worthwhile although a hold stops the queue. For a forced run in line: only closed calendars stop
+ * the queue. For a notification of a stop in line: only closed calendars and a stop of the namespace do.
  */
 export function isForced(now: string, calendar: typeof forcedCalendar | typeof toldCalendar): string {
   const noOther = (scope: HoldScope, subject: string, passed: string) =>
@@ -65,7 +67,18 @@ export function laneIsOpen(now: string): string {
   return `${laneHold(now)} is null`
 }
 
-/** The hold that stops a run `d` from starting, or null. A hold on its schedule is not included: it has set the run aside. */
+/** The same for PostgreSQL in one subplan: each of four would be set up for every lease, and most leases meet no hold at all. */
+export function laneIsOpenAtOnce(now: string): string {
+  const subjects = `('kind', n.kind), ('kind', n.kind || '/' || n.name), ('calendar', n.calendar), ('account', n.account)`
+  return `(select 1 from (values ${subjects}) v (scope, subject) cross join lateral (select 1 from belfry.hold h
+    where h.ns = n.ns and h.scope = v.scope and h.subject = v.subject and h.until_at > ${now} and h.from_at <= ${now} offset 0) h
+    where v.subject <> '' limit 1) is null`
+}
+
+/**
+ * The hold that stops a run `d` from starting, or null. A hold on its schedule is not included, because such a hold has set
+ * the run aside.
+ */
 export function runHold(now: string): string {
   return `coalesce((select ${queueHold(now)} from belfry.queue q where q.id = d.queue_id),
     (select ${laneHold(now)} from belfry.need n where n.id = d.need_id),
@@ -77,7 +90,7 @@ export function anyBegins({ ns = '$1', now }: HoldQuery): string {
   return `(select 1 from belfry.hold h where h.ns = ${ns} and h.begun_at is null and h.from_at <= ${now} limit 1)`
 }
 
-const shown = tables.hold.but('ns', 'begunAt')
+const shown = tables.hold.but('ns', 'begunAt', 'isEverywhere')
 
 export function holdOf(row: Row): Hold {
   const { id, until, ...hold } = shown.read(row)

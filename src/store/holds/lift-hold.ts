@@ -3,11 +3,14 @@ import { calendarReason, type Hold, type HoldScope, isInForce } from '../../core
 import { parseId } from '../../core/id.ts'
 import type { Actor } from '../audit/actor.ts'
 import { checkActor } from '../check.ts'
+import { lockNamedSchedule } from '../schedules/schedule-row.ts'
+import { callSteered } from '../schedules/steer-others.ts'
 import { all, both, clockNow, dialects, one, type Row, run, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
 import { endsInSteps, holdOf } from './hold-row.ts'
-import { auditHold } from './put-hold.ts'
+import { findHold } from './list-holds.ts'
+import { auditHold, isFollowed } from './put-hold.ts'
 import { writeSpan } from './stopped-schedules.ts'
 
 const found = `select ${columnsOf('hold')} from belfry.hold where ns = $1 and until_at > $3`
@@ -35,12 +38,14 @@ export function* liftHold(context: StoreContext, id: string, { actor }: { readon
   checkActor(actor)
   const number = parseId('hold', id)
   const now = yield* clockNow()
+  const known = yield* findHold(context, id)
+  if (known?.scope === 'schedule') yield* lockNamedSchedule(context, known.subject)
   const row = number === null ? undefined : yield* one(lockHold, context.ns, number, now)
   if (row?.reason === calendarReason) throw closing(id)
   return row === undefined ? null : yield* lift(context, row, { actor, verb: 'hold.lift' }, now)
 }
 
-/** Lifted by hand, it would be written again at an instant that no person chose. */
+/** If such a hold were lifted by hand, Belfry would write it again at an instant that no person chose. */
 function closing(id: string): BelfryError {
   return new BelfryError('conflict', `Hold ${id} is a closing of a calendar, and follows its hours.`, {
     hint: 'Give the calendar other hours: `belfry calendar put`. Or run one schedule now: `belfry schedule run NAME --force`.',
@@ -48,30 +53,43 @@ function closing(id: string): BelfryError {
   })
 }
 
+export interface LiftedOf {
+  readonly scope: HoldScope
+  readonly subject: string
+  readonly reason: string
+  /** Absent: holds with any note. */
+  readonly note?: string
+}
+
 /** Ends all holds on a subject that have one reason. Returns those that were in force. */
 export function* liftHolds(
   context: StoreContext,
-  { scope, subject, reason }: { readonly scope: HoldScope; readonly subject: string; readonly reason: string },
+  { scope, subject, reason, note }: LiftedOf,
   { actor, verb = 'hold.lift' }: { readonly actor: Actor; readonly verb?: string },
 ): Step<Hold[]> {
   checkActor(actor)
   const now = yield* clockNow()
   const lifted: Hold[] = []
+  if (scope === 'schedule') yield* lockNamedSchedule(context, subject)
   for (const row of yield* all(lockOfReason, context.ns, scope, now, subject, reason)) {
-    lifted.push(yield* lift(context, row, { actor, verb }, now))
+    if (note === undefined || row.note === note) lifted.push(yield* lift(context, row, { actor, verb }, now))
   }
   return lifted.filter((hold) => isInForce(hold, now))
 }
 
 function* lift(context: StoreContext, row: Row, { actor, verb }: Lifting, now: number): Step<Hold> {
   const hold = holdOf(row)
-  // Also one that is still to begin: it may have begun by a clock that was set back since, and its runs must be released.
+  // Includes a hold that has not begun: before the clock was set back it may have been in force, and then its runs must
+  // be released.
   if (endsInSteps(hold)) yield* run(endHold, row.id as number, now)
   else {
     if (hold.firing === 'nothing') yield* writeSpan(context.ns, hold, now)
     yield* run(deleteHold, row.id as number)
   }
   yield* auditHold(context, verb, hold, actor, now)
+  const { scope, subject, firing } = hold
+  const held = isFollowed(scope, firing) ? yield* lockNamedSchedule(context, subject) : null
+  if (held !== null) yield* callSteered(context, { id: held.id, name: subject, how: 'released', hold, actor })
   return hold
 }
 

@@ -4,12 +4,17 @@ import type { Actor } from '../audit/actor.ts'
 import { writeAudit } from '../audit/write-audit.ts'
 import { checkActor, checkChoice, checkInstant, checkText, invalid, keyLengthMax } from '../check.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
+import { lockNamedSchedule } from '../schedules/schedule-row.ts'
+import { callSteered } from '../schedules/steer-others.ts'
 import { both, clockNow, freshIds, one, run, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { tables } from '../tables.ts'
 import { endless, isNarrow } from './hold-row.ts'
 
-/** This statement wakes sleepers: a hold has an end, and one on a schedule or key has a beginning, that they do not know. */
+/**
+ * This statement wakes sleeping workers: they do not know the end of the hold, nor the beginning of a hold on a schedule or
+ * key.
+ */
 export const insertHold = both('hold insert', tables.hold.insertOne())
 const findQueue = both(
   'hold find queue',
@@ -22,7 +27,7 @@ const findSchedule = both(
 
 export interface NewHold {
   readonly scope: HoldScope
-  /** Empty for the namespace. */
+  /** Empty for a hold on the namespace. */
   readonly subject: string
   /** Absent: now. */
   readonly from?: number | undefined
@@ -55,8 +60,9 @@ export function* putHold(context: StoreContext, wanted: NewHold): Step<PutHoldAn
 }
 
 /** Writes a checked hold without an audit line. */
-export function* writeHold({ ns }: StoreContext, hold: Whole, now: number): Step<Hold> {
+export function* writeHold(context: StoreContext, hold: Whole, now: number): Step<Hold> {
   const { scope, subject, from, until, reason, note, actor } = hold
+  const held = isFollowed(hold.scope, reason.firing) ? yield* lockNamedSchedule(context, subject) : null
   const [id] = (yield* freshIds(1)) as [number]
   const told = {
     scope,
@@ -69,8 +75,19 @@ export function* writeHold({ ns }: StoreContext, hold: Whole, now: number): Step
     createdAt: now,
   }
   const begunAt = from <= now && !isNarrow(scope) ? now : null
-  yield* run(insertHold, ...tables.hold.tuple({ ...told, id, ns, until, begunAt }))
-  return { ...told, id: formatId('hold', id), until: until === endless ? null : until }
+  yield* run(insertHold, ...tables.hold.tuple({ ...told, id, ns: context.ns, until, begunAt, isEverywhere: false }))
+  const written = { ...told, id: formatId('hold', id), until: until === endless ? null : until }
+  if (held !== null) yield* callSteered(context, { id: held.id, name: subject, how: 'held', hold: written, actor })
+  return written
+}
+
+/**
+ * Whether schedules that follow a held one are held with it. The held schedule is locked first: a schedule that begins to follow it
+ * meanwhile would miss the hold or its end. Under holds that skip occurrences no schedule is held with another, because each has
+ * reasons of its own.
+ */
+export function isFollowed(scope: HoldScope, firing: HoldFiring): boolean {
+  return scope === 'schedule' && firing === 'waits'
 }
 
 type Whole = Omit<NewHold, 'note' | 'verb'> & {

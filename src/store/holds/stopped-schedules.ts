@@ -15,22 +15,22 @@ export function anyStops(ns: string): string {
 
 const stopping = `select ${columnsOf('hold')} from belfry.hold where ns = $1 and firing = 'nothing' and scope <> 'namespace'
   and from_at <= $2 and until_at > $2 order by id`
-/** The lock keeps the hold until the schedules are postponed: its end wakes those that are. */
+/** The lock keeps the hold until the schedules are postponed, because the end of the hold wakes postponed schedules. */
 const findStopping = dialects('stopped find holds', { sqlite: stopping, postgres: `${stopping} for share` })
 const findSpans = both('stopped find spans', `select ${columnsOf('stop_span')} from belfry.stop_span where ns = $1`)
 const postpone = dialects('stopped postpone', tables.schedule.only('id', 'wakeAt', 'stoppedBy').update())
 
-/** What stops do to due schedules, by schedule id. */
+/** The effect of stops on due schedules, by schedule id. */
 export interface Stops {
   /** Schedules that do not fire now, and the hold that stops them. */
   readonly stopped: ReadonlyMap<number, number>
-  /** When stops that are over kept the others from firing. */
+  /** For the other schedules: when past stops kept them from firing. */
   readonly spans: ReadonlyMap<number, readonly StopSpan[]>
 }
 
 export const noStops: Stops = { stopped: new Map(), spans: new Map() }
 
-/** Which of these due schedules are stopped now, and when the others were. */
+/** Which of these due schedules are stopped now, and when past stops held the others. */
 export function* stopsOf(rows: readonly ScheduleRow[], now: number): Step<Stops> {
   const stopped = new Map<number, number>()
   const spans = new Map<number, readonly StopSpan[]>()
@@ -86,7 +86,10 @@ const deleteSpans = both(
     select 1 from belfry.schedule s where s.ns = belfry.stop_span.ns and (s.wake_at <= belfry.stop_span.until_at or s.stopped_by is not null))`,
 )
 
-/** Remembers a stop that is over until the schedules that were due under it have fired: their ledger says why they are late. */
+/**
+ * Remembers a stop that is over until the schedules that were due under it have fired: their ledger names the stop as the
+ * reason why they are late.
+ */
 export function* writeSpan(ns: number, { id, scope, subject, from }: Hold, until: number): Step<void> {
   if (from < until) yield* run(insertSpan, parseId('hold', id), ns, scope, subject, from, until)
 }

@@ -26,7 +26,7 @@ const findBegun = both(
 )
 /** A hold that was made longer meanwhile stays. */
 export const deleteEnded = both('holds delete ended', 'delete from belfry.hold where id = $1 and until_at <= $2')
-/** The clock may be set back to before the end of a closing: the whole time before its end is held, in place of what was held before. */
+/** The clock may be set back to before the end of a closing, so the hold on the past is extended to that end. */
 export const keepBefore = both(
   'holds keep before',
   `update belfry.hold set from_at = ${beforeClosings} where id = $1 and until_at <= $2 returning id`,
@@ -52,7 +52,7 @@ const findQueuesOfKey = both(
 const limitMax = 1_000
 
 export interface TurnedHolds {
-  /** Holds whose runs are all aside now, or that set none aside. */
+  /** Holds whose runs are all set aside now, or that set none aside. */
   readonly begun: readonly Hold[]
   /** Ended holds that no longer keep any run; their rows are deleted. */
   readonly ended: readonly Hold[]
@@ -98,7 +98,7 @@ function* turn(context: StoreContext, row: Row, now: number): Step<Turned> {
   }
 }
 
-/** A step that postpones schedules now has locked the hold; they are woken with the others. */
+/** A step that postpones schedules at this moment has locked the hold, so its schedules are woken with the others. */
 function* endStop({ id }: Row, now: number): Step<Turned> {
   const row = yield* one(lockAgain, id as number)
   if (row === undefined) return 'gone'

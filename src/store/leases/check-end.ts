@@ -3,7 +3,7 @@ import { checkChoice, invalid } from '../check.ts'
 import type { AttemptEnd } from '../port.ts'
 import { checkFence } from './fence.ts'
 
-/** Whether an outcome of this kind requires a reason, allows one, or has none. */
+/** For each kind of outcome: whether a reason is required, allowed or refused. */
 const reasons: Record<Outcome['kind'], 'required' | 'optional' | 'none'> = {
   success: 'none',
   failed: 'required',

@@ -21,6 +21,10 @@ export const takeLeases = dialects('settle take leases', {
     returning ${columnsOf('lease')}, ${clockOr('$4')} as now`,
 })
 
+/** As above, for leases whose end affects nothing else: no schedule, no key, no cancel request. */
+export const plainLeases = `and fence = $2 and ns = $3 and schedule_id is null and concurrency_key is null and dedupe_key is null
+  and cancel_requested_at is null`
+
 export interface NumberedEnd {
   readonly runId: number
   readonly end: AttemptEnd
@@ -45,4 +49,15 @@ const lockInOrder = dialects('settle lock in order', {
 
 export function* lockLeases(runIds: readonly number[]): Step<void> {
   yield* run(lockInOrder, JSON.stringify(runIds))
+}
+
+/** Only a reclaim records an attempt as lost; every other record under this fence is from its own worker. */
+export function notWritten(
+  { runId, end }: NumberedEnd,
+  records: ReadonlyMap<number, ReadonlyMap<number, string>>,
+): 'already-written' | 'lease-lost' | 'gone' {
+  const byFence = records.get(runId)
+  if (byFence === undefined) return 'gone'
+  const outcome = byFence.get(end.fence)
+  return outcome === undefined || outcome === 'lost' ? 'lease-lost' : 'already-written'
 }

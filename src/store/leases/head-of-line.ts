@@ -7,7 +7,8 @@ import { contentsOf, definitionColumns } from './lease-row.ts'
 const headOfLanes = dialects('lease head of lanes', {
   sqlite: `select ${columnsOf('ready', 'r')}, ${definitionColumns} from belfry.ready r join belfry.run d on d.id = r.run_id
     where r.queue_id = $1 and r.need_id = $2 order by r.priority, r.enqueued_at, r.run_id limit $3`,
-  // Without `offset 0` the planner may replace the probes for definitions by a scan over all of them.
+  // Without `offset 0` the planner may replace the probes for definitions by a scan over all
+  // definitions.
   postgres: `select ${columnsOf('ready', 'r')}, ${definitionColumns}
     from unnest($1::bigint[], $2::bigint[], $3::int[]) as lane (queue_id, need_id, most)
     cross join lateral (

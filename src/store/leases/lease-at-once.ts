@@ -1,6 +1,6 @@
 import { isFull, slotsFree } from '../../core/queue/ceiling.ts'
 import type { Policy } from '../../core/queue/policy.ts'
-import { anyBegins, holdOn, laneIsOpen, queueHold } from '../holds/hold-row.ts'
+import { anyBegins, holdOn, laneIsOpenAtOnce, queueHold } from '../holds/hold-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../port.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import { type CapabilityLists, servedNeeds } from '../runs/lane-row.ts'
@@ -15,11 +15,11 @@ import type { Unread } from './lease-unfit.ts'
  * late, held by its key or out of key slots, and the queue has no rate limit. It returns at least one row where the queue has
  * this policy and is open, and no row otherwise; `is_fit` is 0 where it moved no run because one of them cannot go.
  *
- * It counts runs in flight, so it must follow the statement that locks the queue's row. It is sent before that lock is confirmed,
- * in the same transaction; `belfry_step.locked_queue` names the queue if it was locked. The commit is sent with it, so that a
- * worker that stops before the answer arrives keeps no lock. Rows in line are inserted and deleted, never updated (see
+ * It counts runs in flight, so it must follow the statement that locks the queue's row. This statement is sent before that lock
+ * is confirmed, in the same transaction; `belfry_step.locked_queue` names the queue if it was locked. The commit is sent with it,
+ * so that a worker that stops before the answer arrives keeps no lock. Rows in line are inserted and deleted, never updated (see
  * `reprioritise-run.ts`), so that all locked rows can be deleted. A transaction that leased nothing and wrote nothing else need
- * not wait for the disk.
+ * not wait for the disk. The inner `offset 0` has PostgreSQL count the runs in flight once, and not for each mention of the count.
  */
 const leaseHead = dialects('lease at once', {
   sqlite: null,
@@ -29,10 +29,11 @@ const leaseHead = dialects('lease at once', {
         from belfry.queue q cross join (select ${clockOr('$8')} as now) c
         where q.ns = $1 and q.name = $2 and q.policy = $5 and ${queueHold('c.now')} is null and ${anyBegins({ now: 'c.now' })} is null
           and current_setting('belfry_step.locked_queue', true) = q.id::text
-          and coalesce(c.now < (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id), true)) q),
+          and coalesce(c.now < (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id), true)
+        offset 0) q),
     head as materialized (
       select r.place, ${columnsOf('ready', 'r')}, ${definitionColumns} from (
-        select r.place, ${columnsOf('ready', 'r')} from line join ${servedNeeds.postgres('$3', '$4', '$1')} on ${laneIsOpen('line.now')}
+        select r.place, ${columnsOf('ready', 'r')} from line join ${servedNeeds.postgres('$3', '$4', '$1')} on ${laneIsOpenAtOnce('line.now')}
         cross join lateral (
           select ctid as place, ${columnsOf('ready')} from belfry.ready where queue_id = line.id and need_id = n.id
           order by priority, enqueued_at, run_id limit line.room for update skip locked) r
@@ -74,14 +75,15 @@ export interface CheckedRequest extends LeaseRequest {
   readonly lists: CapabilityLists
 }
 
-/** The leases, with those of its runs that turned out to be unreadable: a separate step parks them. */
+/** The leases, and apart from them the leased runs that turned out to be unreadable: a separate step parks these. */
 export interface Leased extends LeaseAnswer {
   readonly unread?: readonly Unread[]
 }
 
 /**
- * The leases of a queue in the common case, or `null` where nothing was leased because the queue needs the full way. In both
- * cases the transaction is over and the queue is unlocked. `isJoined` says that the transaction has other writes to commit.
+ * The leases of a queue in the common case, or `null` where nothing was leased because the queue needs the general way. In
+ * both cases the transaction is over and the queue is unlocked. `isJoined` says that the transaction has other writes to
+ * commit.
  */
 export function* leaseAtOnce(
   context: StoreContext,

@@ -26,16 +26,19 @@ export interface Granted extends Pick<Lease, 'fence' | 'queue' | 'claimId' | 'le
   readonly reserves: number
 }
 
-/** What every run of a namespace may have to reserve, as bits of a sum. */
+/** The reservations that every run of a namespace may need, as bits of a sum. */
 export const reserving = { slots: 1, budgets: 2 } as const
 
-/** Turns one of them on or off; $1 is the namespace, $2 whether it is on. */
+/** Turns one of these bits on or off; $1 is the namespace, $2 whether it is on. */
 export function markReserving(what: keyof typeof reserving): string {
   const bit = reserving[what]
   return `update belfry.namespace set reserves = (reserves & ~${bit}) | (case when $2 = 1 then ${bit} else 0 end) where id = $1`
 }
 
-/** Of what every run of a namespace reserves before it starts, as a sum of `reserving`: one probe of a small table. */
+/**
+ * The reservations that every run of the namespace needs before it starts, as a sum of `reserving`: one probe of a
+ * small table.
+ */
 export function reservesOf(ns: string): string {
   return `(select s.reserves from belfry.namespace s where s.id = ${ns})`
 }

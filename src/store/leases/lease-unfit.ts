@@ -18,7 +18,7 @@ interface UnfitLane {
   readonly now: number
 }
 
-/** By the claim id, so that no later lease of the run is taken. */
+/** The lease is found by its claim id, so that no later lease of the run is taken. */
 const takeUnread = dialects('lease take unread', {
   sqlite: null,
   postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and claim_id = $2 and ns = $3
@@ -36,7 +36,7 @@ export interface Unread {
   readonly unreadable: string
 }
 
-/** Why the run can never be leased as it stands. A late run is not even parsed. */
+/** Why the run can never be leased in its present state. A late run is not even parsed. */
 export function whyUnfit({ row, contents }: Candidate, now: number): string | null {
   return tooLateReason(row, now) ?? ('unreadable' in contents ? `unreadable: ${contents.unreadable}` : null)
 }
@@ -72,8 +72,8 @@ export function* endUnfit(lane: UnfitLane, unfit: readonly Candidate[]): Step<Pi
 }
 
 /**
- * A late run was never leased. An unreadable run is parked, which only a leased run can be: its lease ends in the step that would
- * have granted it, as an attempt that counts.
+ * A late run was never leased. An unreadable run is parked. Only a leased run can be parked, so its lease ends in the step that
+ * would have granted it, as an attempt that counts.
  */
 function unfitEnding({ context: { ns }, workerId, now }: UnfitLane, run: Candidate): Ending {
   const { row, standing } = run
@@ -123,7 +123,7 @@ function apartEnding(lease: Row, unreadable: string): Ending {
 
 type Sources = ReadonlyMap<number, RunSource>
 
-/** Read only for runs that end so, which are few. */
+/** Read only for the few runs that end this way. */
 function* sourcesOf(endings: readonly Ending[]): Step<Sources> {
   const ids = JSON.stringify(endings.map(({ runId }) => runId))
   const rows = yield* all<{ id: number; source: RunSource }>(findSources, ids)

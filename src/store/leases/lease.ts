@@ -36,9 +36,9 @@ import { type Contents, contentsOf, definitionColumns, type Granted, leaseOf, re
 import { endUnfit, tooLateReason, whyUnfit } from './lease-unfit.ts'
 
 /**
- * The lock on the queue's row protects the ceiling. The *next* statement counts the runs in flight: one that had waited for the
- * lock would count with a snapshot from before the wait, and exceed the ceiling. That statement can check whether the row was
- * locked in its own transaction.
+ * The lock on the queue's row protects the ceiling. The runs in flight are counted by the *next* statement: a statement that
+ * waited for the lock would count with a snapshot from before the wait, and exceed the ceiling. The next statement can check
+ * whether the row was locked in its own transaction.
  */
 export function queueLock(name: string, others: '' | 'skip locked'): Statement {
   const found = 'from belfry.queue where ns = $1 and name = $2'
@@ -69,7 +69,7 @@ const survey = dialects('lease survey', {
     needs: servedNeeds.postgres('$3', '$4', '$1'),
   }),
 })
-/** Asked only of a held queue: the lanes of runs that a person forced, and of notifications of a stop, where nothing else holds it. */
+/** Read only for a held queue: the lanes of forced runs and of notifications of a stop, if no other hold stops the queue. */
 const forcedLanes = (isServed: string) => `select n.id from belfry.queue q join belfry.need n on n.ns = q.ns
   where q.id = $1 and ${isServed} and ${laneIsOpen('$2')}
     and (n.calendar = '${forcedCalendar}' and ${isForced('$2', forcedCalendar)}
@@ -96,7 +96,7 @@ const leaseChosen = `insert into belfry.lease (run_id, ns, queue_id, schedule_id
     claim_id, leased_at, expires_at, fence, attempts, releases, deaths)`
 /** Leases the runs and removes them from the line. They were locked when they were read, so all of them are still there. */
 const moveToLease = dialects('lease move', {
-  // A cross join keeps its order: first the line, then each definition.
+  // SQLite executes a cross join in the given order: first the line, then each definition.
   sqlite: `${leaseChosen}
     select run_id, r.ns, r.queue_id, d.schedule_id, r.concurrency_key, d.dedupe_key, $10, $11, $12, $13, fence + 1,
       attempts, releases, deaths
@@ -158,7 +158,7 @@ interface Lane {
   readonly policy: Policy
   readonly needIds: readonly number[]
   readonly now: number
-  /** What every run of the namespace reserves before it starts. */
+  /** The reservations of every run of the namespace before it starts. */
   readonly reserves: number
   /** Whether single runs in line may be held: by their keys, or by holds that have just begun on their schedules. */
   readonly mayBeHeld: boolean
@@ -177,8 +177,8 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
 }
 
 /**
- * Leases in a step that tried to lock the queue by `tried` and has other writes. `null` where nothing was leased because another
- * transaction holds the lock, or because the lease needs a step of its own.
+ * Leases in a step that has other writes, and that tried to lock the queue with the request `tried`. `null` where nothing was
+ * leased because another transaction holds the lock, or because the lease needs a step of its own.
  */
 export function* leaseTried(context: StoreContext, request: LeaseRequest, tried: Request): Step<Leased | null> {
   const checked = checkRequest(request)
@@ -187,7 +187,7 @@ export function* leaseTried(context: StoreContext, request: LeaseRequest, tried:
   return (yield* rowsOf(tried)).length > 0 ? answer : null
 }
 
-/** Leases in a step that has written before, so that the lease must not end the transaction. */
+/** Leases in a step that has already written, so the lease must not end the transaction. */
 export function* leaseInStep(context: StoreContext, request: LeaseRequest): Step<LeaseAnswer> {
   const checked = checkRequest(request)
   if (!canBeName(request.queue)) return nothing('no-queue')

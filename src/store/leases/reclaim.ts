@@ -33,7 +33,10 @@ const findOfWorkers = both(
   ({ numbers }) => `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
     where ns = $3 and worker_id ${numbers('$1')} order by run_id limit $2`,
 )
-/** Repeats what was read, with no instant where the dead are all that is asked for: a lease that was renewed or ended since then is not taken. Locked rows are left to their owner. */
+/**
+ * Checks again the conditions of the read, without an instant where only leases of dead workers are requested: a lease that was renewed or
+ * ended since then is not taken. Locked rows are left to their owner.
+ */
 export const takeBack = dialects('reclaim take back', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}
     and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite}) returning ${columnsOf('lease')}`,

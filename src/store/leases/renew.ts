@@ -1,3 +1,4 @@
+import type { AgentState } from '../../core/agent/agent-state.ts'
 import { durationMsMax } from '../../core/duration.ts'
 import { formatId } from '../../core/id.ts'
 import { checkInteger } from '../check.ts'
@@ -10,7 +11,9 @@ import { runIdOf } from './settle.ts'
 /** The fence decides, not the clock: until a reclaim has taken the lease its holder may renew it, however late. */
 const renewLeases = both(
   'renew',
-  ({ numbers }) => `update belfry.lease set expires_at = $4 where run_id ${numbers('$1')} and fence = $2 and ns = $3
+  ({
+    numbers,
+  }) => `update belfry.lease set expires_at = $4, state = coalesce($5, state) where run_id ${numbers('$1')} and fence = $2 and ns = $3
     returning run_id, fence, expires_at, cancel_requested_at, release_requested_at`,
 )
 
@@ -22,21 +25,30 @@ interface RenewedRow {
   readonly release_requested_at: number | null
 }
 
+/** Leases that one statement renews. */
+interface RenewedAlike {
+  readonly fence: number
+  readonly ms: number
+  readonly state: AgentState | null
+  readonly runIds: number[]
+}
+
 /** Extends the caller's leases, each by its own length from now, and reports which runs are to be cancelled or given back. */
 export function* renew(context: StoreContext, leases: readonly RenewedLease[], leaseMs?: number): Step<Renewal[]> {
-  const groups = new Map<string, { readonly fence: number; readonly ms: number; readonly runIds: number[] }>()
+  const groups = new Map<string, RenewedAlike>()
   for (const lease of leases) {
     const fence = checkFence(lease.fence)
     const ms = checkInteger(lease.leaseMs ?? leaseMs, 'leaseMs', 1, durationMsMax)
-    const group = groups.get(`${fence} ${ms}`) ?? { fence, ms, runIds: [] }
-    groups.set(`${fence} ${ms}`, group)
+    const { state = null } = lease
+    const group = groups.get(`${fence} ${ms} ${state}`) ?? { fence, ms, state, runIds: [] }
+    groups.set(`${fence} ${ms} ${state}`, group)
     group.runIds.push(runIdOf(lease))
   }
   if (groups.size > 1) yield* lockLeases(leases.map(runIdOf))
   const now = yield* clockNow()
   const rows = new Map<string, RenewedRow>()
-  for (const { fence, ms, runIds } of groups.values()) {
-    const found = yield* all<RenewedRow>(renewLeases, JSON.stringify(runIds), fence, context.ns, now + ms)
+  for (const { fence, ms, state, runIds } of groups.values()) {
+    const found = yield* all<RenewedRow>(renewLeases, JSON.stringify(runIds), fence, context.ns, now + ms, state)
     for (const row of found) rows.set(`${formatId('run', row.run_id)} ${row.fence}`, row)
   }
   return leases.map(({ runId, fence }) => {

@@ -28,26 +28,24 @@ import {
   storeClock,
 } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
-import { columnsOf } from '../tables.ts'
 import { leasesNamed } from '../verb.ts'
 import { checkEnd } from './check-end.ts'
-import { byFence, lockLeases, type NumberedEnd, takeLeases } from './fence.ts'
+import { byFence, lockLeases, type NumberedEnd, notWritten, plainLeases, takeLeases } from './fence.ts'
 
-const plainLeases = `and fence = $2 and ns = $3 and schedule_id is null and concurrency_key is null and dedupe_key is null
-  and cancel_requested_at is null`
+const plainColumns = 'run_id, fence, ns, queue_id, worker_id, leased_at'
 const plainAttempts = `insert into belfry.attempt
     (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, ends)
-  select run_id, fence, ns, queue_id, worker_id, leased_at,`
+  select ${plainColumns},`
 const askedCount = `cardinality(translate($1, '[]', '{}')::bigint[])`
 /**
- * A plain success writes only a line of history. Nearly every run ends this way, so it has its own statement. PostgreSQL returns
- * the ended runs only where some are missing: reading ids costs more than everything else here.
+ * A plain success writes only a line of history. Nearly every run ends this way, so such ends have their own statement.
+ * PostgreSQL returns the ended runs only where some are missing: reading ids costs more than everything else here.
  */
 const endPlainly = dialects('settle end plainly', {
   sqlite: `${plainAttempts} $4, 'success', 'completed' from belfry.lease
     where run_id ${inList.numbers('$1').sqlite} ${plainLeases} returning run_id`,
   postgres: `with gone as (
-      delete from belfry.lease where run_id ${inList.numbers('$1').postgres} ${plainLeases} returning ${columnsOf('lease')}),
+      delete from belfry.lease where run_id ${inList.numbers('$1').postgres} ${plainLeases} returning ${plainColumns}),
     ended as (
       ${plainAttempts} (select ${clockOr('$4')}), 'success', 'completed' from gone returning run_id)
     select run_id from ended where (select count(*) from ended) < ${askedCount}
@@ -57,7 +55,7 @@ const dropPlainLeases = dialects('settle drop plain leases', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}`,
   postgres: null,
 })
-/** A run that is still there has a row, whether it was attempted or not; one that was removed has none. */
+/** A run that exists has a row here, whether it was attempted or not; a run that was removed has none. */
 const findRecorded = both(
   'settle find recorded',
   ({ join, numbers }) => `select d.id, a.fence, a.outcome from belfry.run d ${join.left('attempt a', 'a.run_id = d.id')}
@@ -94,8 +92,8 @@ export function mayBePlain({ outcome, scheduleId, usage, isWatched, learned, eff
 }
 
 /**
- * Settles the plain ones among these ends. The others follow in another transaction: a concurrent renew locks all these leases in
- * id order, and a transaction that held some and then wanted others could deadlock.
+ * Settles the plain ends among these ends. The other ends follow in another transaction: a concurrent renew locks all these
+ * leases in id order, and a transaction that held some and then wanted others could deadlock.
  */
 export function* settlePlain(context: StoreContext, ends: readonly AttemptEnd[]): Step<Map<AttemptEnd, Settled>> {
   const settled = new Map<AttemptEnd, Settled>()
@@ -148,7 +146,9 @@ export function* settleTogether(context: StoreContext, ends: readonly AttemptEnd
   return ends.map((end) => plain.get(end) ?? (settled.get(end) as Settled))
 }
 
-/** Ends attempts under their fences, with all consequences. Each end has its own answer: `written`, or what became of its lease. */
+/**
+ * Ends attempts under their fences, with all consequences. Each end has its own answer: `written`, or what happened to its lease.
+ */
 export function* settle(context: StoreContext, ends: readonly AttemptEnd[]): Step<Settled[]> {
   const named = ends.map(numbered)
   const locking = yield* lockAhead(ends.flatMap(scheduleIdOf))
@@ -190,10 +190,11 @@ function* settleFully(
   for (const [fence, byRun] of fences) {
     rows.push(...(yield* all(takeLeases, listOf(byRun), fence, context.ns, storeClock)))
   }
-  // If nothing was taken, the instant is not used.
+  // If no lease was taken, the instant is not used.
   const now = (rows[0]?.now ?? 0) as number
   const locked = yield* lockedBy(locking)
   const leases = new Map(rows.map((row) => [`${row.run_id} ${row.fence}`, row]))
+  yield* lockForEffects(ends)
   const held = [...new Map(ends.map((one) => [nameOf(one), one])).values()].flatMap((one) => {
     const lease = leases.get(nameOf(one))
     return lease === undefined ? [] : [{ one, lease, outcome: lastOutcome(one.end) }]
@@ -214,7 +215,13 @@ function* settleFully(
   return new Map(judged.map(({ one, given }) => [one, given]))
 }
 
-/** The fence is checked by now, and the row of the lease is gone in this transaction alone. */
+/** Locks in one order, so that no two steps wait for each other. */
+function* lockForEffects(ends: readonly NumberedEnd[]): Step<void> {
+  const locks = ends.flatMap(({ end: { effect } }) => effect?.locks ?? []).sort((a, b) => a.order - b.order)
+  for (const lock of locks) yield* lock.take() as Step<unknown>
+}
+
+/** At this point the fence has been checked, and the lease row is deleted in this transaction only. */
 function lastOutcome({ outcome, effect }: AttemptEnd): Outcome {
   try {
     return effect?.take(outcome) ?? outcome
@@ -227,7 +234,10 @@ function nameOf({ runId, end }: NumberedEnd): string {
   return `${runId} ${end.fence}`
 }
 
-/** An end that did not name its lease's schedule causes a lock out of order, which the database may refuse once. */
+/**
+ * If an end does not name the schedule of its lease, that schedule is locked out of order, which the database may
+ * refuse once.
+ */
 function* withForgotten(locked: Map<number, ScheduleRow>, leases: readonly Row[]): Step<Map<number, ScheduleRow>> {
   const forgotten = scheduleIdsOf(leases).filter((id) => !locked.has(id))
   return forgotten.length === 0 ? locked : new Map([...locked, ...(yield* lockSchedules(forgotten, { wait: true }))])
@@ -247,7 +257,7 @@ function withReasonAsked(outcome: Outcome, lease: Row): Outcome {
   return { kind: 'cancelled', reason: lease.cancel_reason as string }
 }
 
-/** What becomes of each leased run. Its own retries, and the queue's current policy, set the attempt budget. */
+/** The verdict on each leased run. The run's own retries and the queue's current policy set the attempt budget. */
 export function* judge(
   context: StoreContext,
   now: number,
@@ -321,7 +331,9 @@ function onExhaustedOf(lease: Row, facts: Row | undefined, policy: JudgingPolicy
   return own ?? policy.onExhausted ?? (lease.schedule_id === null ? 'park' : 'fail')
 }
 
-/** A deferral that fails or parks the run is recorded as a failure, so that the deferral limit counts anew after a reset. */
+/**
+ * A deferral that fails or parks the run is recorded as a failure, so that the deferral limit starts again after a reset.
+ */
 export function endingOf(lease: Row, kind: Outcome['kind'], given: Verdict): Ending {
   const isSpent = given.status === 'failed' || given.status === 'parked'
   return {
@@ -356,17 +368,6 @@ function written({ runId, fence }: AttemptEnd, given: Verdict): Settled {
   const { status, nextEligibleAt } = given
   const reason = reasonTold(given)
   return { runId, fence, answer: 'written', status, reason, ...(nextEligibleAt !== undefined && { nextEligibleAt }) }
-}
-
-/** Only a reclaim records an attempt as lost; every other record under this fence is from its own worker. */
-function notWritten(
-  { runId, end }: NumberedEnd,
-  records: ReadonlyMap<number, ReadonlyMap<number, string>>,
-): 'already-written' | 'lease-lost' | 'gone' {
-  const byFence = records.get(runId)
-  if (byFence === undefined) return 'gone'
-  const outcome = byFence.get(end.fence)
-  return outcome === undefined || outcome === 'lost' ? 'lease-lost' : 'already-written'
 }
 
 export function runIdOf({ runId }: Pick<LeaseName, 'runId'>): number {

@@ -8,8 +8,8 @@ import { runsNamed } from '../verb.ts'
 
 const accounts = `',' || n.account || ','`
 /**
- * Leases of runs that a hold can be on, by scope and subject. A lane with several accounts counts for each of them: which of them an
- * attempt uses is not known here. Few runs are leased at a time.
+ * Leases of runs that a hold can be on, by scope and subject. A lane with several accounts counts for each account, because it is
+ * not known here which of them an attempt uses. Reading all leases is cheap: few runs are leased at a time.
  */
 const leasesOn = (scope: string, subject: string) => `from belfry.lease l join belfry.run d on d.id = l.run_id
   join belfry.need n on n.id = d.need_id join belfry.queue q on q.id = l.queue_id where l.ns = $1 and (${scope} = 'namespace' and n.calendar <> '${toldCalendar}'
@@ -29,7 +29,7 @@ export const requestReleasesOn = requestOf('stop leased release', 'release')
 
 const limitMax = 1_000
 
-/** What a hold is on. */
+/** The subject of a hold. */
 export type Subject = Pick<Hold, 'scope' | 'subject'>
 
 interface Asking extends Subject {

@@ -11,7 +11,7 @@ export const ground: Migration = {
   version: 1,
   name: 'ground',
   statements: [
-    // Ids ascend. SQLite counts them inside the transaction; on PostgreSQL each process takes blocks of them from a sequence.
+    // Ids ascend. SQLite counts them inside the transaction; on PostgreSQL each process takes blocks of ids from a sequence.
     {
       sqlite: 'create table belfry.id_counter as select 0 as last',
       postgres: 'create sequence belfry.id_block as bigint',

@@ -1,6 +1,9 @@
 import type { Migration } from './migration.ts'
 
-/** Outside hosts: programs that lease through a door. A host's name is its identity and it is one worker for ever, because Belfry does not see its process start or end. A request with a key is remembered, so that a lost answer can be read again. */
+/**
+ * Outside hosts: programs that lease through a door. A host's name is its identity, and the host is one worker for ever, because Belfry
+ * does not see its process start or end. A request with a key is remembered, so that a lost answer can be read again.
+ */
 export const hosts: Migration = {
   version: 3,
   name: 'hosts',

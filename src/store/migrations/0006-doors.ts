@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** Versions store the door they were written through. For existing versions it is unknown. */
+/** Versions store the door that they were written through. For existing versions the door is unknown. */
 export const doors: Migration = {
   version: 6,
   name: 'doors',

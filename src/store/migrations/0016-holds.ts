@@ -5,7 +5,7 @@ const endless = 9_007_199_254_740_991
 
 /**
  * One table of holds replaces a flag on the namespace and one on each queue. An older worker would ignore the table and start
- * work under a hold, so the flags are dropped, and its leases fail until it is replaced.
+ * work under a hold, so the flags are dropped; the leases of an older worker then fail until it is replaced.
  *
  * Ids are unique over all tables, so each new hold takes the id of its namespace or queue.
  */
@@ -27,7 +27,7 @@ export const holds: Migration = {
       author {text} not null,
       created_at bigint not null
     )`,
-    // A lease probes it, and skips ended holds without reading them.
+    // A lease probes this index, and skips ended holds without reading them.
     'create index hold_on on belfry.hold (ns, scope, subject, until_at)',
     'create index hold_end on belfry.hold (ns, until_at)',
     'create index hold_begin on belfry.hold (ns, from_at) where begun_at is null',

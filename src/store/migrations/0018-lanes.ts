@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts'
 
 /**
- * A lane is also of an account and of a calendar, so that a lease passes over the runs of a blocked account or a closed calendar without
- * reading them. SQLite cannot change a unique constraint, so the table is made anew there.
+ * A lane also depends on an account and a calendar, so that a lease skips the runs of a blocked account or a closed calendar without
+ * reading them. SQLite cannot change a unique constraint, so the table is created again there.
  */
 export const lanes: Migration = {
   version: 18,
@@ -31,7 +31,8 @@ export const lanes: Migration = {
       postgres: 'select 1',
     },
     { sqlite: 'drop table belfry.need_before', postgres: 'select 1' },
-    // Whether some hold makes occurrences end without a run, so that `fireDue` has to ask which.
+    // Whether some hold makes occurrences end without a run, so that `fireDue` must read which
+    // hold.
     `create index hold_skips on belfry.hold (ns) where firing = 'skips'`,
   ],
 }

@@ -1,16 +1,16 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Who asks: a token belongs to a person or an agent, and the audit says which of them a caller was. Work that is stopped can be given
- * back by a request on its lease. A stop may be on a part of a namespace: the due schedules of that part name the hold, and what was
- * due under a stop is told from what was missed.
+ * A token belongs to a person or an agent, and the audit log records which kind a caller was. A request on a lease asks its worker to
+ * give stopped work back. A stop may be on a part of a namespace: the due schedules of that part name the hold, so that occurrences
+ * due under a stop can be told from missed ones.
  */
 export const switches: Migration = {
   version: 19,
   name: 'switches',
   statements: [
     `alter table belfry.token add column caller {text} not null default 'person'`,
-    // Null in lines of older programs, whose callers were persons.
+    // Null in audit lines of older versions, whose callers were persons.
     'alter table belfry.audit add column caller {text}',
     // Why a worker that is alive starts nothing.
     'alter table belfry.worker add column halted {text}',
@@ -19,7 +19,8 @@ export const switches: Migration = {
     'create index lease_release on belfry.lease (worker_id) where release_requested_at is not null',
     'alter table belfry.schedule add column stopped_by bigint',
     'create index schedule_stopped on belfry.schedule (stopped_by) where stopped_by is not null',
-    // Whether some hold stops a part of a namespace from firing, so that `fireDue` has to ask which.
+    // Whether some hold stops a part of a namespace from firing, so that `fireDue` must read which
+    // hold.
     `create index hold_stops on belfry.hold (ns) where firing = 'nothing' and scope <> 'namespace'`,
     `create table belfry.stop_span (
       id {row id},
@@ -30,7 +31,8 @@ export const switches: Migration = {
       until_at bigint not null
     )`,
     'create index stop_span_of_namespace on belfry.stop_span (ns)',
-    // One row a version; `content` has the version and everything that was set. The newest is in force.
+    // One row a version; `content` has the version and all values that were set. The newest row is in
+    // force.
     `create table belfry.setting (
       ns bigint not null,
       version integer not null,

@@ -1,9 +1,9 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Calendars by name, with all their versions. A use is what follows calendars: the lanes of runs that name them, a queue, or the whole
- * namespace; its closings are holds, written ahead. A schedule keeps the hours of its calendars in its row, so that firing it reads
- * nothing else.
+ * Calendars by name, with all their versions. A use is anything that follows calendars: the lanes of runs that name them, a queue, or
+ * the whole namespace. Its closings are holds, which are written ahead. A schedule keeps the hours of its calendars in its row, so
+ * that firing it reads nothing else.
  */
 export const calendars: Migration = {
   version: 20,
@@ -39,7 +39,7 @@ export const calendars: Migration = {
       written_until bigint not null,
       primary key (ns, scope, subject)
     )`,
-    // After a change the schedules are asked again, a page at a time, in the order of their ids.
+    // After a change the schedules are planned again, a page at a time, in the order of their ids.
     `create table belfry.calendar_asking (
       ns bigint not null primary key,
       change bigint not null,

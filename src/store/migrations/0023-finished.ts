@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** A schedule that has finished before its time, and how often in a row it found nothing to do. */
+/** The field that ended a schedule early, and how often in a row its runs found nothing to do. */
 export const finished: Migration = {
   version: 23,
   name: 'finished',

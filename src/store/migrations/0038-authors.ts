@@ -1,8 +1,9 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Who gave a hint, what the authors of a schedule's hints and pauses did, and the minutes that are open to hints. A schedule keeps all
- * of it in its row, so that firing it reads nothing else. Hints of earlier versions are persons'.
+ * The author of a hint, the recent changes by the authors of a schedule's hints and pauses, and the minutes that are open to hints.
+ * All of it is stored in the row of the schedule, so that firing reads nothing else. Hints from earlier versions count as given by
+ * persons.
  */
 export const authors: Migration = {
   version: 38,

@@ -1,3 +1,4 @@
+import { stopsEverywhere } from '../holds/0070-stops-everywhere.ts'
 import type { StorePart } from '../part.ts'
 import { ground } from './0001-ground.ts'
 import { timedAt } from './0002-timed-at.ts'
@@ -19,6 +20,7 @@ import { finished } from './0023-finished.ts'
 import { reserving } from './0024-reserving.ts'
 import { authors } from './0038-authors.ts'
 import { groups } from './0039-groups.ts'
+import { statesAndCallers } from './0061-states-and-callers.ts'
 import { newestVersion } from './migrate.ts'
 import type { Migration } from './migration.ts'
 
@@ -43,6 +45,8 @@ const ofKernel: readonly Migration[] = [
   reserving,
   authors,
   groups,
+  statesAndCallers,
+  stopsEverywhere,
 ]
 
 /** The migrations of the kernel and of the parts, by number. */
@@ -51,7 +55,7 @@ export function migrationsOf(parts: readonly StorePart[]): readonly Migration[] 
   return all.sort((one, other) => one.version - other.version)
 }
 
-/** The newest schema version that is known, also where the part with its migration is left out. */
+/** The newest known schema version, even if the part with that migration is left out. */
 export function newestKnown(parts: readonly StorePart[]): number {
   return Math.max(newestVersion(migrationsOf(parts)), ...parts.flatMap(({ versions = [] }) => versions))
 }

@@ -1,6 +1,7 @@
 import { BelfryError } from '../../core/error.ts'
 import type { Database } from '../database-port.ts'
 import { all, both, clockNow, dialects, one, type Step } from '../statement.ts'
+import { applyToEmpty } from './empty-store.ts'
 import { type Dialect, type Migration, spelled } from './migration.ts'
 
 // SQLite has one writer at a time; PostgreSQL needs a lock, held until the commit.
@@ -27,8 +28,8 @@ const recordVersion = both(
 )
 
 /**
- * Brings the schema to this program's version in one transaction: a killed process leaves the old schema, and of several that
- * start at once one migrates while the others wait.
+ * Brings the schema to this program's version in one transaction: a killed process leaves the old schema, and of several
+ * programs that start at once, one migrates while the others wait.
  */
 export async function migrate(
   database: Database,
@@ -41,7 +42,7 @@ export async function migrate(
   await database.write(() => apply(database, migrations, known))
 }
 
-/** A program with another set of parts may have left out migrations of parts that this one has. */
+/** A program with fewer parts may have skipped migrations of parts that this program has. */
 function missing(migrations: readonly Migration[], found: ReadonlySet<number>): readonly Migration[] {
   return migrations.filter(({ version }) => !found.has(version))
 }
@@ -71,14 +72,16 @@ function* apply({ dialect, place }: Database, migrations: readonly Migration[], 
   const found = new Set(yield* versionsFound())
   if (!isKnown(found, known)) throw newerSchema(place, Math.max(...found), known)
   const now = yield* clockNow()
-  for (const migration of missing(migrations, found)) yield* applyOne(migration, dialect, now)
+  const due = missing(migrations, found)
+  if (dialect === 'sqlite' && found.size === 0) yield* applyToEmpty(due)
+  else for (const migration of due) yield* applyOne(migration, dialect)
+  for (const { version, name } of due) yield* one(recordVersion, version, name, now)
 }
 
-function* applyOne({ version, name, statements }: Migration, dialect: Dialect, now: number): Step<void> {
+function* applyOne({ version, statements }: Migration, dialect: Dialect): Step<void> {
   for (const [index, statement] of statements.entries()) {
     yield* all(both(`migration ${version} ${index}`, spelled(statement, dialect)))
   }
-  yield* one(recordVersion, version, name, now)
 }
 
 function newerSchema(place: string, found: number, known: number): BelfryError {

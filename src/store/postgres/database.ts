@@ -30,11 +30,11 @@ interface Transaction {
   readonly begin: string
   readonly end: (talk: Talk) => Promise<void>
   readonly isRehearsal?: boolean
-  /** It only reads and takes no lock, so its end need not be awaited. */
+  /** The transaction only reads and takes no lock, so its end need not be awaited. */
   readonly isLook?: boolean
 }
 
-/** About what opening a connection takes, or a little more. */
+/** About as long as opening a connection takes, or a little more. */
 const connectMs = 20
 const readCommitted = 'begin isolation level read committed'
 const oneSnapshot = 'begin isolation level repeatable read read only'
@@ -58,7 +58,7 @@ export class PostgresDatabase implements Database {
   /** Callers' own connections, with the last step on each. */
   readonly #lent = new WeakMap<Connection, Promise<unknown>>()
   readonly #ofThisDatabase = new WeakSet<Connection>()
-  /** Running steps; none of these promises rejects. */
+  /** The running steps; none of these promises rejects. */
   readonly #underWay = new Set<Promise<unknown>>()
   #ids = { next: 1, last: 0 }
   #closing: Promise<void> | undefined
@@ -94,7 +94,7 @@ export class PostgresDatabase implements Database {
         return await step()
       } catch (error) {
         if (!isConflict(error) && !(error instanceof StepAgain)) throw error
-        // The whole step was rolled back, and every step can be repeated.
+        // Repeats the step: it was rolled back whole, and every step can be repeated.
         if (tries >= stepTriesMax) throw metOthers((error as Error).message, error)
       }
     }
@@ -140,7 +140,7 @@ export class PostgresDatabase implements Database {
   }
 
   async trimLog(): Promise<void> {
-    // The server manages its log.
+    // Nothing to do: the server manages its log.
   }
 
   condition(): Promise<DatabaseCondition> {
@@ -148,7 +148,7 @@ export class PostgresDatabase implements Database {
   }
 
   async damage(): Promise<null> {
-    // The server checks its pages.
+    // Nothing to do: the server checks its pages.
     return null
   }
 
@@ -214,9 +214,13 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Whether the server ended the session because this process stalled in the middle of a step. Nothing of that step was written. */
+  /**
+   * Whether the server ended the session because this process stalled in the middle of a step. Nothing of that step was written,
+   * even if its commit was sent: the server waits in a transaction only while it has no commit to execute.
+   */
   #isBrokenSilence(client: pg.PoolClient, error: unknown): boolean {
-    if (!(error instanceof BelfryError) || error.code !== 'unavailable') return false
+    if (!(error instanceof BelfryError)) return false
+    if (error.code !== 'unavailable' && error.code !== 'commit-unknown') return false
     return isSilence(error.cause) || this.#pool.wasSilent(client)
   }
 
@@ -259,8 +263,8 @@ export class PostgresDatabase implements Database {
       case 'ids':
         return this.#takeIds(talk, request.count)
       case 'wake-others':
-        // Only the caller knows when it commits, so here alone the notification is part of the transaction. It carries no sender,
-        // because this process must receive it too.
+        // Only the caller knows when its transaction commits, so only here the notification is part of the transaction. It
+        // carries no sender, because this process must receive it too.
         if (this.#clock !== undefined) return []
         return talk.ask({ ...notification, values: [this.#wire.channel, ''] })
       case 'all':
@@ -311,7 +315,8 @@ export class PostgresDatabase implements Database {
       if (this.#ids.next > this.#ids.last) {
         const text = postgresText(`select nextval('belfry.id_block') as block`, this.#schema)
         const block = Number((await talk.askAlone({ text }))[0]?.block)
-        // Of two answers out of order the larger block counts, or ids would not ascend.
+        // If two answers arrive out of order the larger block counts; otherwise ids would not
+        // ascend.
         if (block * idsInBlock > this.#ids.last) {
           this.#ids = { next: (block - 1) * idsInBlock + 1, last: block * idsInBlock }
         }
@@ -337,7 +342,7 @@ function serverName(name: string): string {
 }
 
 /**
- * Parses 64-bit integers as numbers, in these queries alone: the driver's global parsers and those of a caller's client belong to
+ * Parses 64-bit integers as numbers, only in these queries: the driver's global parsers and those of a caller's client belong to
  * the embedding program. Instants and ids stay far below 2^53.
  */
 export const typeParsers: pg.CustomTypesConfig = {

@@ -144,7 +144,7 @@ export class Listener {
   }
 }
 
-/** All processes lose a server at once, and must not all reconnect at once. */
+/** All processes lose a server at the same moment, and must not all reconnect at the same moment. */
 function againMs(failures: number): number {
   return Math.min(againMsMax, againMsMin * 2 ** failures) * (0.5 + Math.random() / 2)
 }

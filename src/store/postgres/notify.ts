@@ -26,7 +26,10 @@ export class Notifier {
     this.#sending ??= this.#sendAll()
   }
 
-  /** A process that closes right after its last step has still announced it. */
+  /**
+   * Sends pending notifications at the close, so that a process that closes right after its last
+   * step has announced that step.
+   */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#sending

@@ -10,7 +10,7 @@ const queryMsMax = 30_000
 /**
  * A process that stops in the middle of a step, as on a paused machine, keeps its locks, and all others wait for the lock of a
  * queue. A step is a few statements in quick succession, so the server may time out soon; an aborted step wrote nothing and is
- * repeated. The same happens to a process whose event loop is blocked for as long.
+ * repeated. A process whose event loop is blocked for that long loses its session too.
  */
 const silenceMsMax = 1_000
 /** Work done once a minute finds its connection with its prepared statements; a new connection costs tens of ms. */
@@ -19,8 +19,9 @@ const idleMsMax = 600_000
 /**
  * Every statement of the store is a handful of index probes, whatever the table sizes. The planner knows those sizes only from
  * statistics, which lag behind small churning tables, so plans that read whole tables are disabled. Without bitmap scans each
- * probe also marks the dead index entries it meets, so that the next one skips them; with them a count of 500 leases read the
- * remains of 100,000 earlier ones until vacuum ran. No statement probes the same row twice, so memoizing probes only costs.
+ * probe also marks the dead index entries it meets, so that the next one skips them; with bitmap scans a count of 500 leases
+ * read the dead entries of 100,000 earlier leases until vacuum ran. No statement probes the same row twice, so memoizing
+ * probes has only costs.
  */
 const planOnlyIndexProbes = ['bitmapscan', 'seqscan', 'hashjoin', 'mergejoin', 'memoize'].map(
   (plan) => `-c enable_${plan}=off`,
@@ -32,7 +33,7 @@ const planOnce = '-c plan_cache_mode=force_generic_plan'
  * at each call, which takes longer than the call.
  */
 const compileNothing = '-c jit=off'
-/** For single-statement transactions, whatever the server's default is. */
+/** Sets the isolation level of single-statement transactions, whatever the server's default is. */
 const readCommitted = '-c default_transaction_isolation=read\\ committed'
 
 /** Opens a pool on a server that passes the durability checks. */
@@ -75,7 +76,10 @@ export function withoutPassword(url: string): string {
   return shown.href
 }
 
-/** A bare slash in a password ends the host for every parser, and the rest would be shown as the path. */
+/**
+ * A bare slash in a password ends the host for every parser, and the rest of the password would be shown
+ * as part of the path.
+ */
 function hidesUser({ username, searchParams, href }: URL): boolean {
   return username === '' && !searchParams.has('user') && href.includes('@')
 }

@@ -29,7 +29,8 @@ export class Pool extends pg.Pool {
 
   /**
    * Ends all connections once `usersAreDone`: the driver never answers callers that still wait for one. Connections that do not
-   * end in time are cut, because an unresponsive server may never close them, and the caller of `close` is done.
+   * end in time are cut, because an unresponsive server may never close them, and the caller of `close` should not wait for
+   * that.
    */
   async close(usersAreDone: Promise<unknown>, clock: Pick<Clock, 'after'> = systemClock): Promise<void> {
     const takeBack = clock.after(farewellMsMax, () => this.#sockets.cut())
@@ -40,7 +41,10 @@ export class Pool extends pg.Pool {
   }
 }
 
-/** The driver waits for the server to close a connection; only the owner of the socket can end it without. */
+/**
+ * The driver waits for the server to close a connection; only the owner of the socket can end the connection
+ * without that.
+ */
 class Sockets {
   readonly #open = new Set<Socket>()
   #isCut = false
@@ -51,7 +55,8 @@ class Sockets {
     socket.once('connect', () => gatherWrites(socket))
     this.#open.add(socket)
     socket.once('close', () => this.#open.delete(socket))
-    // Callers that wait for a connection get one as others lose theirs; it fails like the others, once it has begun.
+    // Callers that still wait for a connection get one when others lose theirs; it fails like the others once it has
+    // been opened.
     if (this.#isCut) queueMicrotask(() => socket.destroy())
     return socket
   }
@@ -88,5 +93,5 @@ function gatherWrites(socket: Socket): void {
 }
 
 function ignored(): void {
-  // The query that follows reports the error.
+  // The next query reports the error.
 }

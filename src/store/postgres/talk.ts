@@ -53,7 +53,7 @@ export class Talk {
     return this.#answered(this.#send(query))
   }
 
-  /** Does not wait: if it fails, the next awaited answer fails. */
+  /** Sends the statement without waiting: if it fails, the next awaited answer fails. */
   async tell(query: Query): Promise<SentQuery> {
     this.#begin()
     const answer = handled(this.#send(query))
@@ -168,7 +168,7 @@ function isLook(text: string): boolean {
   return /^\s*(select|begin|rollback|commit)\b/i.test(text)
 }
 
-/** Marks a promise as handled that another caller awaits, or none. */
+/** Marks a promise as handled, because another caller awaits it, or no caller does. */
 function handled<Answer>(answer: Promise<Answer>): Promise<Answer> {
   answer.catch(() => undefined)
   return answer

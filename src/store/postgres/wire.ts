@@ -5,12 +5,15 @@ import type { NewsKind } from '../news.ts'
 import { Listener } from './listen.ts'
 import { Notifier } from './notify.ts'
 
-/** It carries the sender, so that the sender can ignore it, and the kind of change; the change itself is in the store. */
+/**
+ * The payload of a notification: the sender, so that the sender can ignore it, and the kind of change. The change itself
+ * is in the store.
+ */
 export const notification = { name: 'belfry notify', text: 'select pg_notify($1, $2)' }
 
 /** Carries notifications between the processes of one store. */
 export class Wire {
-  /** The channel of all of them. */
+  /** The channel of all processes of the store. */
   readonly channel: string
   readonly #pool: pg.Pool
   /** Identifies the notifications of this store object. */

@@ -9,7 +9,7 @@ import { sweepParked } from './sweep-parked.ts'
 import { sweepSchedules } from './sweep-schedules.ts'
 import { sweepSurplus } from './sweep-surplus.ts'
 
-/** In the order of a round. */
+/** The sweeps in the order of a round. */
 const sweeps = {
   parked: sweepParked,
   ended: sweepEnded,
@@ -50,7 +50,7 @@ function placeIn(from: string): { name: SweepName | undefined; place: string | n
     const [name, place] = JSON.parse(from) as [SweepName, string | null]
     if (order.includes(name) && (place === null || typeof place === 'string')) return { name, place }
   } catch {
-    // Falls through to the one refusal of a bad `from`.
+    // An unknown name falls through to the refusal of a bad `from`.
   }
   throw invalid('from', `is ${JSON.stringify(from)}`, 'the `next` of the step before')
 }

@@ -1,5 +1,5 @@
 export interface PruneRequest {
-  /** Rows that one step removes, about. */
+  /** About how many rows one step removes. */
   readonly limit: number
   /** The `next` of the step before; absent: begin a new round. */
   readonly from?: string

@@ -1,6 +1,7 @@
+import { endedKeptMs } from '../../core/queue/retention.ts'
 import type { EndedStatus } from '../../core/run/run-state.ts'
 import { dialects, each, type Step } from '../statement.ts'
-import { type KeptQueue, nothingSwept, removeRuns, type Sweeping, type Swept } from './sweep.ts'
+import { nothingSwept, removeRuns, type Sweeping, type Swept } from './sweep.ts'
 
 export const endedStatuses: readonly EndedStatus[] = ['completed', 'failed', 'cancelled', 'skipped']
 
@@ -49,17 +50,13 @@ export function* sweepEnded(sweeping: Sweeping, from: string | null): Step<Swept
   const rest = queues.filter(({ id }) => id >= Number(from ?? 0))
   const looked = rest.slice(0, queuesAtOnce).map((queue) => ({
     id: queue.id,
-    until: (status: EndedStatus) => now - keptMs(queue, status),
+    until: (status: EndedStatus) => now - endedKeptMs(queue.policy, status),
   }))
   const due = new Set((yield* endedUntil(looked, 1)).map(({ queue_id }) => queue_id))
   const queue = looked.find(({ id }) => due.has(id))
   if (queue === undefined) return { ...nothingSwept, next: textOf(rest[queuesAtOnce]) }
   const swept = yield* removeRuns(sweeping, yield* oldestEnded(queue, rowsLeft))
   return { ...nothingSwept, ...swept, next: textOf(queue) }
-}
-
-function keptMs({ policy: { retention } }: KeptQueue, status: EndedStatus): number {
-  return status === 'failed' ? retention.failedMs : retention.completedMs
 }
 
 function textOf(queue: { readonly id: number } | undefined): string | null {

@@ -1,3 +1,4 @@
+import { parkedKeptMs } from '../../core/queue/retention.ts'
 import { cancelledEnding } from '../runs/cancel-run.ts'
 import { conclude } from '../runs/conclude.ts'
 import { missedReason } from '../runs/ready-aside.ts'
@@ -9,7 +10,10 @@ const findParked = both(
   'prune find parked',
   `select run_id from belfry.aside where kind = 'parked' and queue_id = $1 and at <= $2 and coalesce(reason, '') <> '${missedReason}' order by at, run_id limit $3`,
 )
-/** A run that was reset since it was found is not taken. Found by its run id, as `takeGated` in `key-gate.ts`. */
+/**
+ * Checks again: a run that was reset since it was found is not taken. Rows are found by run id, as in `takeGated`
+ * of `key-gate.ts`.
+ */
 const takeParked = dialects('prune take parked', {
   sqlite: `delete from belfry.aside where run_id = $1 and coalesce(kind, '') = 'parked' returning run_id`,
   postgres: `delete from belfry.aside where run_id = any ($1::bigint[]) and coalesce(kind, '') = 'parked'
@@ -22,8 +26,8 @@ const reason = 'retention'
 export function* sweepParked({ context, now, queues, rowsLeft }: Sweeping): Step<Swept> {
   const found: number[] = []
   for (const { id, policy } of queues) {
-    const { parkedMs } = policy.retention
-    if (parkedMs === undefined || found.length >= rowsLeft) continue
+    const parkedMs = parkedKeptMs(policy)
+    if (parkedMs === null || found.length >= rowsLeft) continue
     const rows = yield* all<{ run_id: number }>(findParked, id, now - parkedMs, rowsLeft - found.length)
     found.push(...rows.map(({ run_id }) => run_id))
   }

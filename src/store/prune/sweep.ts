@@ -19,7 +19,7 @@ export interface Sweeping {
 
 /** What a sweep removed, and where it continues; `null` when it is through. */
 export interface Swept {
-  /** All removed rows, which bound a step; the counts below are of runs, schedules and so on. */
+  /** The number of all removed rows, which limits a step; the counts below are of runs, schedules and so on. */
   readonly rows: number
   readonly runs: number
   readonly ledger: number
@@ -27,7 +27,7 @@ export interface Swept {
   readonly next: string | null
 }
 
-/** One kind of thing to remove. `from` is its own `next` of the step before. */
+/** One kind of data to remove. `from` is its own `next` of the step before. */
 export type Sweep = (sweeping: Sweeping, from: string | null) => Step<Swept>
 
 export const nothingSwept: Swept = { rows: 0, runs: 0, ledger: 0, other: 0, next: null }

@@ -17,7 +17,7 @@ export interface QueueUse {
   /** The first schedules that name it, and how many there are. */
   readonly schedules: readonly string[]
   readonly schedulesCount: number
-  /** What else names it: names by noun. */
+  /** What else names the queue: names by noun. */
   readonly others: Readonly<Record<string, readonly string[]>>
 }
 
@@ -25,7 +25,7 @@ export type DeleteQueueAnswer =
   | { readonly answer: 'deleted' | 'not-found' | 'system' }
   | { readonly answer: 'in-use'; readonly use: QueueUse }
 
-/** Locked against every other change, and against leases. */
+/** Locks the queue against every other change, and against leases. */
 const lockQueue = dialects('delete queue lock', {
   sqlite: 'select id, managed_by from belfry.queue where ns = $1 and name = $2 and deleted_at is null',
   postgres:
@@ -41,8 +41,8 @@ const namesMax = 5
 
 /**
  * Marks a queue as deleted, if it is empty and nothing names it; its name is free at once. The row stays for ended runs until
- * retention has removed them. Work that arrives at the same moment is not lost: it is leased from the row all the same, and
- * repair makes the queue visible again.
+ * retention has removed them. Work that arrives at the same moment is not lost: it is leased from the old row, and repair
+ * makes the queue visible again.
  */
 export function* deleteQueue(
   context: StoreContext,

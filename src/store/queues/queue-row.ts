@@ -4,7 +4,7 @@ import { checkText, nameLengthMax } from '../check.ts'
 import { both, clockNow, dialects, each, freshIds, type Row, run, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 
-/** `policy` is `null` where the stored one cannot be read; then nothing is leased. */
+/** `policy` is `null` where the stored one cannot be read; then no run is leased from the queue. */
 export interface QueueRow {
   readonly id: number
   readonly name: string
@@ -44,7 +44,7 @@ const bringBack = both(
   'update belfry.queue set deleted_at = null where id = $1 and deleted_at is not null',
 )
 
-/** For work that names a queue by its row and not by its name, such as the retry of an ended run. */
+/** Used for work that names a queue by its row and not by its name, such as the retry of an ended run. */
 export function* bringQueueBack(id: number): Step<void> {
   yield* run(bringBack, id)
 }

@@ -62,7 +62,8 @@ export function* setQueue(context: StoreContext, name: string, change: QueueChan
   const found = yield* one(lockQueue, context.ns, name)
   if (found !== undefined && found.deleted_at === null) return yield* update(context, found, change)
   const created = yield* create(context, name, change)
-  // Another transaction created the queue between the two statements, so this is a change of it.
+  // Another transaction created the queue between the two statements, so this write is a change of
+  // that queue.
   return created ?? (yield* update(context, (yield* one(lockQueue, context.ns, name)) as Row, change))
 }
 setQueue.rehearses = true as const
@@ -157,14 +158,14 @@ function merged(base: object, patch: object): Record<string, unknown> {
   return whole
 }
 
-/** Whether more runs of each key may go than before. */
+/** Whether more runs of each key may start than before. */
 function isWiderThan(before: Policy | null, after: Policy): boolean {
   const was = before === null ? 0 : (before.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY)
   return (after.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY) > was
 }
 
 /**
- * Moves runs into the line that need not wait any longer. The step is bounded and waits for no lock. A key that it does not reach
+ * Moves runs that need not wait any longer into the line. The step is bounded and waits for no lock. A key that it does not reach
  * has a run in line or in flight, whose end opens the gate with the new ceiling; otherwise `repair` finds it.
  */
 function* openGates(context: StoreContext, queueId: number, limit: number | null): Step<void> {

@@ -12,7 +12,10 @@ const findRequests = both(
   `select run_id + 0 as run_id, fence, 'cancelled' as stop ${requested('cancel_requested_at')}
     union all select run_id + 0 as run_id, fence, 'release' as stop ${requested('release_requested_at')} order by 1`,
 )
-/** Without an index by worker, which every lease and every settle would pay for: what is in flight is few rows. */
+/**
+ * There is no index by worker, because every lease and every settle would pay for it; the leases in flight are few
+ * rows.
+ */
 const findOfWorkers = both(
   'read leases of workers',
   ({ numbers }) => `select run_id, fence, worker_id, claim_id, leased_at from belfry.lease
@@ -25,7 +28,7 @@ export interface StopRequest extends LeaseName {
   readonly stop: 'cancelled' | 'release'
 }
 
-/** The worker's leases whose runs are to be cancelled or given back; where both were asked for, the cancel comes first. */
+/** The worker's leases whose runs are to be cancelled or given back; if both were requested, the cancel comes first. */
 export function* stopRequests(context: StoreContext, workerId: string): Step<StopRequest[]> {
   return (yield* all(findRequests, workerIdOf(workerId, 'workerId'), context.ns)).map((row) => ({
     ...nameOf(row),

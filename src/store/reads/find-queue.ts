@@ -19,7 +19,7 @@ const selectQueue = both(
   'read queue',
   `select ${columns} from belfry.queue q where q.ns = $1 and q.name = $2 and q.deleted_at is null`,
 )
-/** Probes each line, the runs whose waiting is over, and the next instant of a waiting run. */
+/** Probes each line, the runs whose wait is over, and the next instant of a waiting run. */
 const ahead = (now: string, list: string, inLine: string) => `select c.now, cast(${list} filter (where ${inLine}
       or exists (select 1 from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at <= c.now)) as text) as queues,
     min((select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at > c.now)) as next_at,
@@ -34,8 +34,8 @@ const findAhead = dialects('read work ahead', {
   postgres: ahead(clockOr('$2'), listed.postgres, anyInLine),
 })
 /**
- * Walks from lane to lane of each line, whatever their lengths: a queue costs as many probes as it has lanes, and one more,
- * however many lanes the caller serves.
+ * Walks from lane to lane of each line, whatever their lengths: a queue costs one probe more than it has lanes, however
+ * many lanes the caller serves.
  */
 export const walkLanes = `with recursive lane (queue_id, need_id) as (
     select q.id, (select min(r.need_id) from belfry.ready r where r.queue_id = q.id) from belfry.queue q where q.ns = $1
@@ -79,8 +79,8 @@ export function* listQueues(context: StoreContext, page?: { after?: string; limi
 }
 
 /**
- * The queues, by name, where a worker may find a run now, and when it may find the next. The need of a run whose waiting is over
- * is not checked: a lease from its queue puts it in line, and it counts only once.
+ * The queues, by name, where a worker may find a run now, and when it may find the next. Whether the worker can execute a run
+ * whose wait is over is not checked: the first lease from its queue puts the run in line.
  */
 export function* workAhead(context: StoreContext, can?: Capabilities): Step<WorkAhead> {
   const [row] = yield* can === undefined ? allAlone(findAhead, context.ns, storeClock) : aheadFor(context, can)

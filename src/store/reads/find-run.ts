@@ -156,7 +156,7 @@ function countsOf(row: Row): Pick<RunState, 'fence' | 'attempts' | 'releases' | 
   return { fence, attempts, releases, deaths } as Pick<RunState, 'fence' | 'attempts' | 'releases' | 'deaths'>
 }
 
-const holding = tables.lease.only('claimId', 'leasedAt', 'expiresAt', 'cancelRequestedAt', 'cancelReason')
+const holding = tables.lease.only('claimId', 'leasedAt', 'expiresAt', 'cancelRequestedAt', 'cancelReason', 'state')
 
 function leaseViewOf(row: Row): LeaseView {
   return { workerId: formatId('worker', row.worker_id as number), ...holding.read(row) }

@@ -93,7 +93,7 @@ export interface ScheduleNow {
   readonly schedule: ScheduleView | null
 }
 
-/** What time it is, and the schedule that has this name: all that a write is judged by. */
+/** The time, and the schedule with this name: all that a write needs to be checked. */
 export function* scheduleNow({ ns }: StoreContext, name: string): Step<ScheduleNow> {
   const now = yield* clockNow()
   const row = canBeName(name) ? yield* one(findByName, ns, name) : undefined
@@ -202,6 +202,7 @@ export function scheduleViewOf(row: ScheduleRow): ScheduleView {
     timedAt: row.timedAt,
     ...(row.settings !== undefined && { settings: row.settings }),
     ...(row.managedBy !== null && { managedBy: row.managedBy }),
+    ...(row.heldBy !== null && { heldBy: formatId('hold', row.heldBy) }),
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     deletedAt: row.deletedAt,

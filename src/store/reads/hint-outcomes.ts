@@ -1,4 +1,5 @@
 import type { NextDecision } from '../../core/schedule/decision.ts'
+import type { AuthorKind } from '../../core/schedule/hint-author.ts'
 import { comparedMs, hintOutcome, type LedgerRun } from '../../core/timing/hint-outcome.ts'
 import { all, both, clockNow, type Row, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
@@ -15,13 +16,14 @@ const findRuns = both(
 /** The most rows of the ledger that are read at once. */
 const ledgerRowsMax = 5_000
 
-/** The hints of a schedule with what came of them, newest first. */
+/** The hints of a schedule with their outcomes, newest first. */
 export function* hintsWithOutcomes(
   context: StoreContext,
   name: string,
-  { limit = Number.POSITIVE_INFINITY }: { readonly limit?: number } = {},
+  { limit = Number.POSITIVE_INFINITY, by }: { readonly limit?: number; readonly by?: AuthorKind } = {},
 ): Step<HintWithOutcome[]> {
-  const hints = (yield* listHints(context, name)).slice(0, limit)
+  const found = yield* listHints(context, name)
+  const hints = found.filter((hint) => by === undefined || hint.by === by).slice(0, limit)
   const schedule = yield* findScheduleRow(context, name)
   if (hints.length === 0 || schedule === null) return []
   const now = yield* clockNow()

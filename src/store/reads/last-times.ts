@@ -34,7 +34,7 @@ export function* lastTimesOf({ ns }: StoreContext, scheduleId: string): Step<Las
   return { startedAt, endedAt, succeededAt }
 }
 
-/** Who paused a schedule without end at this instant; null where its audit line is gone. */
+/** The author of a pause without end that began at this instant; null where its audit line is gone. */
 export function* pauserOf({ ns }: StoreContext, name: string, at: number): Step<string | null> {
   return (yield* one<{ actor: string }>(findPauser, ns, `schedule ${name}`, at))?.actor ?? null
 }

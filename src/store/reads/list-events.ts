@@ -34,7 +34,7 @@ const findEnded = dialects('events ended', {
       where t.queue_id = i.queue_id and t.ends = i.ends and t.ends is not null and ${behindEach}
       order by t.ended_at, t.run_id, t.fence limit i.most) a`,
 })
-/** The second parameter gives both kinds the same parameters. */
+/** The second parameter is unused here; with it both statements have the same parameters. */
 const findGoingOn = dialects('events going on', {
   sqlite: `select ${attemptColumns} from belfry.attempt where queue_id = $1 and $2 is null and ends is null
     and ${behindPlace} order by ended_at, run_id, fence limit $7`,
@@ -71,7 +71,7 @@ export function* listEvents(context: StoreContext, after: EventCursor | null, li
   checkInteger(limit, 'limit', 1, limitMax)
   const { now, open_at: openAt } = (yield* one(findHorizon, storeClock)) as Row
   const until = Math.min(now as number, (openAt as number | null) ?? Number.POSITIVE_INFINITY)
-  // Everything before the horizon was returned, and nothing of its own instant.
+  // Everything before the horizon was returned, and nothing at the horizon itself.
   const horizon = { at: until - 1, rank: ranks.end, number: 0, fence: 0 }
   if (after === null) return { events: [], place: horizon, more: false }
   checkPlace(after)
@@ -167,11 +167,12 @@ function* fired({ context, queues, after, until, most }: Looking): Step<EventVie
 
 function* changes({ context, after, until, most }: Looking): Step<EventView[]> {
   const [at, number] = startOf(after, ranks.change)
+  const own = new Set(context.parts.flatMap(({ streams = [] }) => streams))
   return (yield* all(findChanges, context.ns, at, number, until, most)).map((row) => ({
     place: { at: row.at as number, rank: ranks.change, number: row.id as number, fence: 0 },
     id: `change-${row.id}`,
     happened: {
-      kind: 'changed',
+      kind: own.has(row.verb as string) ? (row.verb as `${string}.made`) : 'changed',
       actor: row.actor as string,
       door: row.door as string,
       caller: (row.caller ?? 'person') as CallerKind,

@@ -25,7 +25,10 @@ interface WorkerPage {
   readonly stopped?: boolean
 }
 
-/** Those that have not stopped, oldest first, then those that stopped last. A worker that missed its beats has not stopped. */
+/**
+ * First the workers that have not stopped, oldest first, then those that stopped, newest first. A worker that missed its beats
+ * has not stopped.
+ */
 export function* listWorkers({ ns }: StoreContext): Step<WorkerView[]> {
   const live = yield* all(findLive, ns, 0, liveMax)
   const stopped = yield* all(findStopped, ns, idMax, stoppedMax)
@@ -38,8 +41,8 @@ export interface WorkersNow {
 }
 
 /**
- * A page of workers, and what time it is by the clock that their beats are measured by. A page behind a worker has only workers of its kind,
- * so that a worker that stops between two pages hides no other.
+ * A page of workers, and the time of the clock that measures their heartbeats. A page after a worker has only workers of the same kind,
+ * present or gone, so that a worker that stops between two pages hides no other.
  */
 export function* workersNow({ ns }: StoreContext, { after, limit, stopped = false }: WorkerPage): Step<WorkersNow> {
   checkInteger(limit, 'limit', 1, pageMax)
@@ -70,6 +73,7 @@ const shown = tables.worker.only(
     'stoppedAt',
     'diedAt',
     'halted',
+    'isHost',
     'lost',
   ] as const),
   ...(['pid', 'pidStartedAt', 'bootId', 'pidNamespace'] as const),

@@ -57,7 +57,10 @@ const aside = { table: 'aside', id: 'run_id', within: `kind <> 'parked'` }
 const waitingRuns = windowed('waiting runs', { ...aside, sifted: `w.kind in ('waiting', 'key', 'overlap')` })
 const heldRuns = windowed('held runs', { ...aside, sifted: `w.kind = 'held'` })
 
-/** In flight are no more than the ceilings let go, and every lease counts them: they are sorted, and need no index. */
+/**
+ * The ceilings limit how many runs are in flight, and every lease counts those runs, so they are sorted without an
+ * index.
+ */
 const findLeased = both(
   'list leased runs',
   ({
@@ -147,7 +150,9 @@ function placeOf({ at, id }: MadeAt, mark: string): string {
   return `${mark}${at}/${formatId('run', id)}`
 }
 
-/** The mark tells a cursor of one of these lists from one of a list by ends, and from cursors of versions that ordered by id. */
+/**
+ * The mark distinguishes a cursor of these lists from cursors of lists by ends, and from those of versions that ordered by id.
+ */
 function madeIn(look: RunQuery, mark: string): MadeAt {
   if (look.before === undefined) return { at: Number.MAX_SAFE_INTEGER, id: 0 }
   if (!look.before.startsWith(mark)) return misplaced(look)

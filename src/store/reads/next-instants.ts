@@ -6,7 +6,7 @@ import type { StoreContext } from '../store-context.ts'
 
 /**
  * A worker of a stopped namespace does not wait for its schedules: they stay due, and it would never sleep. It sleeps until the
- * end of the hold. Leases expire all the same.
+ * end of the hold. Leases expire in a stopped namespace too.
  */
 const instants = both(
   'read next instants',

@@ -52,7 +52,7 @@ const prioritiesMax = 50
 const throughputMs = 60_000
 const ends = ['completed', 'failed', 'cancelled', 'skipped'] as const
 
-/** How full a queue is, how long its oldest run has been in line, and what ended lately. */
+/** The number of runs in a queue, how long its oldest run has been in line, and what ended lately. */
 export function* queueStats(context: StoreContext, name: string): Step<QueueStats | null> {
   const found = canBeName(name) ? yield* one<{ id: number }>(findQueue, context.ns, name) : undefined
   if (found === undefined) return null

@@ -46,7 +46,7 @@ const findParked = dialects('list parked runs', {
       order by at desc, run_id desc limit i.most) a`,
 })
 const findNeeds = both('list needs', 'select id from belfry.need where ns = $1')
-/** The first runs of each lane after a place, in queue order. */
+/** The first runs of each lane after a position, in queue order. */
 export const headOfLanes = dialects('list head of lanes', {
   sqlite: `select r.run_id, r.fence, r.attempts, d.schedule_id, d.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after,
       d.waits_for, d.concurrency_key
@@ -63,7 +63,7 @@ export const headOfLanes = dialects('list head of lanes', {
       order by priority, enqueued_at, run_id limit lane.most) r
     cross join lateral (select ${columnsOf('run')} from belfry.run where id = r.run_id offset 0) d`,
 })
-/** Before every place in a lane. */
+/** A position before all runs of a lane. */
 export const laneStart = [-(2 ** 31), 0, 0] as const
 
 export function* endedSource(status: EndedStatus, look: RunQuery): Step<Candidates> {

@@ -5,7 +5,7 @@ import type { StoreContext } from '../store-context.ts'
 import type { ScheduleView } from '../views.ts'
 import { scheduleViewOf } from './find-schedule.ts'
 
-/** Which schedules are listed. Everything that is given must hold. */
+/** Which schedules are listed. All given conditions must hold. */
 export interface ScheduleFilter {
   readonly group?: string | undefined
   readonly tag?: string | undefined
@@ -40,7 +40,7 @@ const findOfGroup = dialects('schedules of group where', {
 
 const pageMax = 1_000
 
-/** The schedules after a name that a filter lets through, by name. */
+/** The schedules that match a filter, after a name and in the order of names. */
 export function* schedulesWhere(
   { ns }: StoreContext,
   { after = '', limit = 100, ...filter }: ScheduleFilter & { readonly after?: string; readonly limit?: number },

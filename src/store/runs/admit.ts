@@ -3,16 +3,16 @@ import { all, dialects, type Step, thereIs } from '../statement.ts'
 import { type Gate, lockGates, regateLocked, tryLockGate } from './key-gate.ts'
 import { type Aside, byPlace, putInLine, type ReadyRow, setAside } from './ready-aside.ts'
 
-/** A live run that needs its place. */
+/** A live run that needs a place: in line or aside. */
 export interface Arrival {
   readonly standing: ReadyRow
   /** The earliest instant it may start, and why; `null` when it may start at once. */
   readonly eligible: { readonly at: number; readonly reason: string } | null
-  /** It must wait for a run of its schedule, or for the end of a pause or hold of its schedule. */
+  /** The run must wait for another run of its schedule, or for the end of a pause or hold of its schedule. */
   readonly kept: 'overlap' | 'held' | null
   /** The ceiling of its key, if it has a key and the queue such a ceiling. */
   readonly keyLimit: number | null
-  /** No gate is locked for it: it goes into line, and the lease that reads it decides. */
+  /** No gate is locked for the run: it goes into line, and the lease that reads it decides. */
   readonly passesGates?: boolean
 }
 
@@ -72,9 +72,9 @@ interface SortedAtGates {
 }
 
 /**
- * Of a key that no other run has, the first runs go into line and the others behind the gate. Where other runs have the key, or
- * it is held, the gate decides, if it can be locked at once; else the runs go into line, and the lease that reads them moves them
- * behind the gate.
+ * If no other run has the key, the first runs go into line and the others behind the gate. If other runs have the key, or the key
+ * is held, the gate decides, provided that it can be locked at once. Otherwise the runs go into line, and the lease that reads
+ * them moves them behind the gate.
  */
 function* sortAtGates(now: number, gates: readonly AtGate[]): Step<SortedAtGates> {
   const sorted: SortedAtGates = { inLine: [], behind: [], locked: [] }
@@ -123,7 +123,7 @@ function behindGate(standing: ReadyRow): Aside {
   return { standing, kind: 'key', at: standing.enqueuedAt, reason: standing.key }
 }
 
-/** Waits for gates and regates each; for steps that took runs of their keys away. */
+/** Waits for the locks of gates and regates each; used by steps that removed runs of these keys. */
 export function* regateAll(gates: ReadonlyMap<string, Gate>): Step<void> {
   yield* lockGates(gates.values())
   for (const gate of gates.values()) yield* regateLocked(gate)

@@ -4,7 +4,7 @@ import type { LeaseName } from '../port.ts'
 import { all, both, dialects, each, one, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 
-/** Of each attempt the first and the last half of this many bytes are kept. */
+/** This many bytes of each attempt's output are kept: the first half and the last half. */
 export const outputBytesMax = 1024 * 1024
 const halfBytesMax = outputBytesMax / 2
 /** Small writes fill a row up to this size, so that an attempt has few rows and a rotation drops little more than it must. */
@@ -14,8 +14,8 @@ const characterBytesMax = 4
 export const tailFrom = 1_000_000
 
 /**
- * Locked until the commit: no reclaim or settle can come between the check of the fence and the write, and two writes of one
- * attempt take turns.
+ * The lease is locked until the commit: no reclaim or settle can come between the check of the fence and the write, and two
+ * writes of one attempt take turns.
  */
 const holdLease = dialects('output hold lease', {
   sqlite: 'select run_id from belfry.lease where run_id = $1 and fence = $2 and ns = $3',
@@ -56,7 +56,7 @@ interface Piece extends OutputRow {
   readonly body: string
 }
 
-/** What a write does to the rows of an attempt. */
+/** The changes that a write makes to the rows of an attempt. */
 interface Growth {
   readonly lengthen: Piece | null
   readonly insert: readonly Piece[]

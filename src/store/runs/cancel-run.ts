@@ -16,14 +16,14 @@ export const requestCancel = both(
     where run_id = $1 and cancel_requested_at is null returning run_id`,
 )
 /**
- * A lease granted after the request has no request yet: then the run has moved, and the search starts again. Found by its run,
- * not among all cancel requests.
+ * A lease that was granted meanwhile has no cancel request yet: the run has moved, and the search starts again. The lease is
+ * found by its run, not among all cancel requests.
  */
 const findRequest = both(
   'cancel find request',
   'select run_id from belfry.lease where run_id = $1 and coalesce(cancel_requested_at, -1) >= 0',
 )
-/** Found by its run; see `findEnds` in `reads/find-run.ts`. */
+/** The end is found by its run; see `findEnds` in `reads/find-run.ts`. */
 const findEnd = both(
   'cancel find end',
   `select ends from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`,
@@ -45,8 +45,8 @@ export function* cancelRun(context: StoreContext, runId: string, reason: string)
   if ((yield* one(requestCancel, id, now, reason)) !== undefined) return 'cancel-requested'
   if ((yield* one(findRequest, id)) !== undefined) return 'already-requested'
   if ((yield* one(findEnd, id)) !== undefined) return 'already-ended'
-  // The gate is locked before the run, as in every step that moves runs of a key, and after the lease, which a settle has locked
-  // when it wants the gate.
+  // Lock order: first the lease, then the gate, then the run. Every step that moves runs of a key locks the gate before the run,
+  // and a settle holds the lease when it locks the gate.
   yield* lockGates(gatesOf(place))
   const withdrawn = yield* withdraw(place)
   if (withdrawn === null) throw new StepAgain(`Run ${runId} changed state during the cancel.`)
@@ -74,7 +74,10 @@ export interface Cancelled {
   readonly wasParked: boolean
 }
 
-/** The end of a run that is not leased. For its schedule a parked run has ended before, so it does not end again. */
+/**
+ * The end of a run that is not leased. For its schedule a parked run has already ended, so the schedule sees no
+ * second end.
+ */
 export function cancelledEnding({ place, reason, wasParked }: Cancelled): Ending {
   const { runId, ns, queueId, scheduleId, key, dedupeKey } = place
   return {

@@ -27,7 +27,7 @@ export interface Ending {
   readonly startedAt: number | null
   readonly outcome: Outcome['kind']
   readonly verdict: Verdict
-  /** For its schedule the run ended before, when it was parked. */
+  /** For its schedule the run ended earlier, when it was parked. */
   readonly wasParked?: boolean
   /** The result from the worker. */
   readonly result?: unknown
@@ -40,7 +40,10 @@ export interface Ending {
 }
 
 const insertAttempts = dialects('conclude insert attempts', tables.attempt.insert())
-/** A key is held by one run, so the ended runs name the rows; the keys are there for the index. */
+/**
+ * Only one run has a dedupe key, so the ids of the ended runs would do; the keys are given because
+ * the index needs them.
+ */
 const deleteDedupe = both('conclude delete dedupe', ({ numbers, texts }) => {
   return `delete from belfry.dedupe where ns = $1 and key ${texts('$2')} and run_id ${numbers('$3')}`
 })
@@ -106,7 +109,7 @@ function* freeDedupeKeys(over: readonly Ending[]): Step<void> {
   }
 }
 
-/** A plain success needs only its history; nearly every run is one, and costs nearly nothing here. */
+/** A plain success needs only its history; nearly every run is one, and this function does nearly nothing for it. */
 function isNotable({ verdict, key, dedupeKey, scheduleId }: Ending): boolean {
   return (
     verdict.status === 'ready' ||
@@ -188,7 +191,7 @@ function* keyLimitsOf(endings: readonly Ending[]): Step<Map<number, number | nul
   return new Map(rows.map((row) => [row.id as number, readPolicy(row.policy as string)?.maxConcurrentPerKey ?? null]))
 }
 
-/** The keys of which a run left its slot or place: the next run behind each gate may go. */
+/** The keys of runs that left their slot or place: the next run behind each gate may start. */
 function gatesOf(endings: readonly Ending[], keyLimits: ReadonlyMap<number, number | null>): Map<string, Gate> {
   const gates = new Map<string, Gate>()
   for (const { ns, queueId, key } of endings) {

@@ -9,8 +9,8 @@ import type { Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 
 /**
- * The end of an attempt, or of a run that ended without one. It has what the ending step knows anyhow; a hook that needs more
- * reads the run by its id.
+ * The end of an attempt, or of a run that ended without one. It has the facts that the ending step knows already; a hook that
+ * needs more reads the run by its id.
  */
 export interface RunEnd {
   readonly runId: number
@@ -32,11 +32,14 @@ export interface RunEnd {
   readonly utilisation?: readonly Utilisation[] | undefined
   /** The provider's limit refused the attempt. */
   readonly rateLimited?: RateLimited | undefined
-  /** What the worker learned for parts before it wrote the end, by the name of the part. */
+  /** Facts that the worker gathered for parts before it wrote the end, by the name of the part. */
   readonly learned?: AttemptEnd['learned']
-  /** A part has reserved something for this attempt. A lost attempt does not say so, even where one has. */
+  /**
+   * A part has reserved something for this attempt. Never set for a lost attempt, even if a part has
+   * reserved something.
+   */
   readonly isWatched?: boolean | undefined
-  /** What the attempt did as its last act; its part knows it again. */
+  /** The last effect of the attempt, which its part recognises. */
   readonly effect?: LastEffect | undefined
   /** When the attempt was leased. */
   readonly startedAt?: number | null | undefined
@@ -49,7 +52,7 @@ export interface Ends<Schedule> {
   readonly schedules: ReadonlyMap<number, Schedule>
 }
 
-/** A schedule as it was before its runs ended, and the effect of their ends. */
+/** A schedule before its runs ended, and the effect of these ends. */
 export interface MovedSchedule {
   readonly before: ScheduleRow
   /** The failures in a row after each run whose end counts, in the order of the ends. */

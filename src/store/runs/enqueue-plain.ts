@@ -7,8 +7,8 @@ import { countsRuns } from './run-quota.ts'
 import type { RunRow } from './run-row.ts'
 
 /**
- * Runs of one lane, whose queue and need exist: one statement puts all of them in line, or none. It returns no row where it took
- * none. SQLite has no round trips to save.
+ * Enqueues runs of one lane, whose queue and need exist: one statement puts all of them in line, or none. It returns no row if
+ * it enqueued none. It is for PostgreSQL only, because SQLite has no round trips to save.
  */
 export const enqueuePlainly = dialects('enqueue plainly', {
   sqlite: null,
@@ -37,10 +37,13 @@ export interface CheckedRun {
   readonly texts: Pick<RunRow, 'target' | 'payload' | 'options'>
 }
 
-/** Whether all of these runs need only a place in line, in the same lane. An account that a run names must be looked up. */
+/**
+ * Whether all of these runs need only a place in line, in the same lane. Runs with an account are excluded, because the
+ * account must be looked up.
+ */
 export function arePlain(runs: readonly CheckedRun[]): boolean {
   const [first] = runs
-  // The calendars and accounts of a run are looked at before it is taken in.
+  // A run with calendars or accounts is excluded, because they must be checked first.
   if (first === undefined || (first.need?.calendar ?? first.need?.account) !== undefined) return false
   const lane = needName(first.need)
   return runs.every(({ input, need }) => {
@@ -55,12 +58,12 @@ interface PlainLane {
   readonly priorityDefault: number
 }
 
-/** Returns whether the runs were taken in; if not, the queue or the need may not exist yet. */
+/** Returns whether the runs were enqueued; if not, the queue or the need may not exist yet. */
 export function* enqueueAtOnce(...plain: Parameters<typeof plainly>): Step<boolean> {
   return (yield* eachAlone(...plainly(...plain))).length > 0
 }
 
-/** As `enqueueAtOnce`, with its rows read later: there is one where the runs were taken in. */
+/** As `enqueueAtOnce`, but the rows are read later: there is one row if the runs were enqueued. */
 export function enqueueAhead(...plain: Parameters<typeof plainly>): Step<Request> {
   return eachAhead(...plainly(...plain))
 }

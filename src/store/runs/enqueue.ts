@@ -10,7 +10,6 @@ import {
   checkInstant,
   checkInteger,
   checkText,
-  hashOf,
   invalid,
   jsonText,
   keepableText,
@@ -25,7 +24,7 @@ import type { StoreContext } from '../store-context.ts'
 import { type AuditDetail, runsNamed } from '../verb.ts'
 import { admit } from './admit.ts'
 import { arePlain, type CheckedRun, enqueueAhead, enqueueAtOnce } from './enqueue-plain.ts'
-import { firstsOf } from './idempotency.ts'
+import { type Candidate, refuseKnownKeys } from './idempotency.ts'
 import { ensureNeeds, needName } from './lane-row.ts'
 import { setAside } from './ready-aside.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
@@ -47,12 +46,7 @@ const findDedupeKeys = both(
   ({ texts }) => `select key, run_id from belfry.dedupe where ns = $1 and key ${texts('$2')}`,
 )
 
-interface Candidate {
-  readonly id: number
-  readonly input: NewRun
-}
-
-/** Adds runs: an accepted run is in the store, once, whatever happens to its sender. */
+/** Adds runs: an accepted run is in the store exactly once, whatever happens to its sender. */
 export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step<Enqueued[]> {
   const checked = inputs.map(checkRun)
   if (!arePlain(checked)) return yield* enqueueFully(context, checked)
@@ -80,16 +74,16 @@ export function* enqueueFrom(context: StoreContext, source: RunSource, input: Ne
 
 /** Work from the queue of another program. */
 export interface RunWithPast extends NewRun {
-  /** Why it was parked there; it is parked here too. */
+  /** Why it was parked in the other program; it is parked here too. */
   readonly parkedReason?: string
-  /** How many attempts it used there. */
+  /** How many attempts it used in the other program. */
   readonly attempts?: number
 }
 
 /**
- * Enqueues work from another program's queue, inside the transaction of a larger step; what was parked there is parked from the
- * start. Its place in that queue may change before it is enqueued again, and it is still the same work, so its key is compared
- * without priority and instant.
+ * Enqueues work from another program's queue, inside the transaction of a larger step; work that was parked there is parked
+ * from the start. Its place in the other queue may change before it is imported again, but it stays the same work, so its key
+ * is compared without priority and instant.
  */
 export function* enqueueWithPast(context: StoreContext, inputs: readonly RunWithPast[]): Step<Enqueued[]> {
   const checked = inputs.map(({ parkedReason: _, attempts: __, ...input }, index) => checkRun(input, index))
@@ -102,7 +96,7 @@ export function* enqueueWithPast(context: StoreContext, inputs: readonly RunWith
 
 /**
  * Enqueues runs without keys or instants and returns a step for their answer: on PostgreSQL the next statement can be sent before
- * it. The answer is `null` where nothing was taken in, because their queue or lane does not exist yet.
+ * it. The answer is `null` if no run was enqueued, because their queue or lane does not exist yet.
  */
 export function* enqueueBefore(context: StoreContext, inputs: readonly NewRun[]): Step<() => Step<Enqueued[] | null>> {
   const checked = inputs.map(checkRun)
@@ -123,10 +117,10 @@ function takenIn(ids: readonly number[]): Enqueued[] {
 }
 
 interface Taking {
-  /** Their ids, where they have them already. */
+  /** The ids of the runs, if they already have ids. */
   readonly drawn?: readonly number[]
   readonly source?: RunRow['source']
-  /** For work with a past: why each run is parked, or `null`, and how many attempts it has used. */
+  /** For imported work: why each run is parked, or `null`, and how many attempts it has used. */
   readonly pasts?: readonly { readonly parkedReason: string | null; readonly attempts: number }[]
 }
 
@@ -201,7 +195,7 @@ function* useCalendars(context: StoreContext, inputs: readonly NewRun[]): Step<v
   }
 }
 
-/** A new run with zero counts, except the attempts that work with a past has used. */
+/** A new run with all counts at zero; only imported work may have used attempts. */
 export function arrivalOf(row: RunRow, attempts = 0) {
   const standing = {
     runId: row.id,
@@ -283,38 +277,6 @@ function checkParts(input: NewRun, where: (field: string) => string): void {
   if (input.onExhausted !== undefined) checkChoice(input.onExhausted, where('onExhausted'), ['park', 'fail'])
 }
 
-/** A repeated request comes from another span of the caller's trace, and still means the same run. */
-function withoutTrace(options: NewRun['options'] = {}): NewRun['options'] {
-  const { traceparent: _, ...rest } = options
-  return rest
-}
-
-/** The work alone, without its instant and its rank. */
-function withoutPlace({ priority: _, notBefore: __, ...rest }: NewRun): NewRun {
-  return rest
-}
-
-/** The first run with a key answers for the key, even when two callers send it at the same moment. */
-function* refuseKnownKeys(
-  context: StoreContext,
-  candidates: readonly Candidate[],
-  { now, hasPast }: { readonly now: number; readonly hasPast: boolean },
-  answers: Map<number, Enqueued>,
-): Step<void> {
-  const keyed = candidates.flatMap(({ id, input }) => {
-    const { idempotencyKey: key, ...rest } = hasPast ? withoutPlace(input) : input
-    return key === undefined ? [] : [{ id, key, hash: hashOf({ ...rest, options: withoutTrace(rest.options) }) }]
-  })
-  const firsts = yield* firstsOf(context, keyed, now)
-  for (const { id, key, hash } of keyed) {
-    const first = firsts.get(key)
-    if (first === undefined || first.runId === id) continue
-    const firstId = formatId('run', first.runId)
-    if (first.hash === hash) answers.set(id, { created: false, id: firstId, because: 'idempotency-key' })
-    else answers.set(id, { created: false, id: firstId, because: 'conflict', key })
-  }
-}
-
 function* refuseLiveDuplicates(
   context: StoreContext,
   candidates: readonly Candidate[],
@@ -334,8 +296,8 @@ function* refuseLiveDuplicates(
 }
 
 /**
- * Takes the free keys, and returns the holder of each. A holder may end between the two statements, so that its key is free by
- * the time of the read: then the key is taken again.
+ * Takes the free keys, and returns the holder of each. A holder may end between the two statements. Then its key is free at
+ * the time of the read, and is taken again.
  */
 export function* claimDedupe(
   { ns }: StoreContext,

@@ -1,3 +1,6 @@
+import { formatId } from '../../core/id.ts'
+import { hashOf } from '../check.ts'
+import type { Enqueued, NewRun } from '../port.ts'
 import { all, both, dialects, each, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 
@@ -20,13 +23,13 @@ export interface KeyedRun {
   readonly hash: string
 }
 
-/** The run that answers for a key. */
+/** The run that has a key. */
 export interface FirstRun {
   readonly runId: number
   readonly hash: string
 }
 
-/** Takes the free keys, and returns the first run with each, even when two come at one moment. */
+/** Takes the free keys, and returns the first run with each, even when two arrive at the same moment. */
 export function* firstsOf(context: StoreContext, keyed: readonly KeyedRun[], now: number): Step<Map<string, FirstRun>> {
   if (keyed.length === 0) return new Map()
   yield* each(
@@ -36,4 +39,42 @@ export function* firstsOf(context: StoreContext, keyed: readonly KeyedRun[], now
   const keys = JSON.stringify(keyed.map(({ key }) => key))
   const rows = yield* all<{ key: string; run_id: number; input_hash: string }>(findKeys, context.ns, keys)
   return new Map(rows.map((row) => [row.key, { runId: row.run_id, hash: row.input_hash }]))
+}
+
+/** A run that is about to be made, with the id that it gets. */
+export interface Candidate {
+  readonly id: number
+  readonly input: NewRun
+}
+
+/** A repeated request comes from another span of the caller's trace, and still means the same run. */
+function withoutTrace(options: NewRun['options'] = {}): NewRun['options'] {
+  const { traceparent: _, ...rest } = options
+  return rest
+}
+
+/** The work alone, without its instant and its rank. */
+function withoutPlace({ priority: _, notBefore: __, ...rest }: NewRun): NewRun {
+  return rest
+}
+
+/** The first run with a key keeps the key, even when two callers send the key at the same moment. */
+export function* refuseKnownKeys(
+  context: StoreContext,
+  candidates: readonly Candidate[],
+  { now, hasPast }: { readonly now: number; readonly hasPast: boolean },
+  answers: Map<number, Enqueued>,
+): Step<void> {
+  const keyed = candidates.flatMap(({ id, input }) => {
+    const { idempotencyKey: key, ...rest } = hasPast ? withoutPlace(input) : input
+    return key === undefined ? [] : [{ id, key, hash: hashOf({ ...rest, options: withoutTrace(rest.options) }) }]
+  })
+  const firsts = yield* firstsOf(context, keyed, now)
+  for (const { id, key, hash } of keyed) {
+    const first = firsts.get(key)
+    if (first === undefined || first.runId === id) continue
+    const firstId = formatId('run', first.runId)
+    if (first.hash === hash) answers.set(id, { created: false, id: firstId, because: 'idempotency-key' })
+    else answers.set(id, { created: false, id: firstId, because: 'conflict', key })
+  }
 }

@@ -33,7 +33,10 @@ const lanesAt = (now: string) => `select n.id as need_id, ${holdOn('key', '$3', 
       where a.kind = 'key' and a.queue_id = $2 and a.concurrency_key = $3 and a.need_id = n.id`)}
     or ${thereIs('from belfry.ready r where r.queue_id = $2 and r.concurrency_key = $3 and r.need_id = n.id')})`
 const lanesOfKey = dialects('gate lanes', { sqlite: lanesAt('$4'), postgres: lanesAt(`(select ${clockOr('$4')})`) })
-/** SQLite would rather scan the whole lane, whose primary key has the wanted order, than read the few runs of the key. */
+/**
+ * SQLite would rather scan the whole lane, whose primary key has the wanted order, than read the few runs of the key by
+ * their index.
+ */
 const inLine = dialects('gate in line', {
   sqlite: `select ${columnsOf('ready')} from belfry.ready indexed by ready_key
     where queue_id = $1 and concurrency_key = $2 and need_id = $3 order by priority, enqueued_at, run_id limit $4`,
@@ -46,7 +49,7 @@ const behind = both(
     order by priority, enqueued_at, run_id limit $4`,
 )
 
-/** Found by their runs, which are the last column of the index of all that stand behind gates. */
+/** The rows are found by run id, which is the last column of the index of all runs behind gates. */
 const takeGated = both(
   'gate take gated',
   ({ numbers }) => `delete from belfry.aside where run_id ${numbers('$1')} and coalesce(kind, '') = 'key'
@@ -64,7 +67,7 @@ export function* lockGates(gates: Iterable<Gate>): Step<void> {
   for (const { queueId, key } of [...gates].sort(byName)) yield* run(lockGate, queueId, key)
 }
 
-/** Never waits: leases, enqueues and reads must not wait at a gate. */
+/** Takes the locks that are free and never waits: leases, enqueues and reads must not wait at a gate. */
 export function* tryLockGate(gate: Pick<Gate, 'queueId' | 'key'>): Step<boolean> {
   return (yield* one(tryLock, gate.queueId, gate.key)) !== undefined
 }
@@ -75,9 +78,9 @@ export function* tryRegate(gate: Gate): Step<number> {
 }
 
 /**
- * Makes the line agree with the free slots of a key: in each lane the best-ranked runs are in line, as many as could go now, and
- * all others are behind the gate. So the line never holds more than a few runs of any key, and a lease never reads through runs
- * that cannot go. A held key has no free slot. The caller has locked the gate.
+ * Makes the line agree with the free slots of a key: in each lane as many of the best-ranked runs are in line as could start
+ * now, and all others are behind the gate. So the line never holds more than a few runs of any key, and a lease never reads
+ * through runs that cannot start. A held key has no free slot. The caller has locked the gate.
  *
  * Lanes are separate because a worker that can execute one kind of work must not wait for a run that only another worker can
  * execute.

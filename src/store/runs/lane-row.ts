@@ -23,7 +23,7 @@ export function needName(need: TargetNeed | null): string {
   return JSON.stringify([need?.kind ?? hostKind, need?.name ?? '', need?.account ?? '', need?.calendar ?? ''])
 }
 
-/** Queries lanes of any namespace; pass the request to `ensureNeeds` to read them. */
+/** Sends the query for lanes of any namespace; `ensureNeeds` reads its answer. */
 export function* askForNeeds(
   needs: readonly { readonly ns: number; readonly need: TargetNeed | null }[],
 ): Step<Request> {
@@ -118,11 +118,11 @@ export interface CapabilityLists {
   readonly lanes: string
 }
 
-/** The lane of runs without a target has no kind that could be named: only a host has it. */
+/** The lane of runs without a target has no kind to name: only a host takes it. */
 export function capabilityLists(can: Capabilities): CapabilityLists {
   const lanes = lanesOf(can).filter(({ kind, name }) => kind !== hostKind && canBeName(kind) && canBeName(name ?? kind))
   const whole = new Set(lanes.filter(({ name }) => name === undefined).map(laneText))
-  // A lane of a kind that is taken whole would be found twice.
+  // Excluded here: a lane of a kind that is taken whole would be found twice.
   const named = new Set(lanes.filter(({ kind, name }) => name !== undefined && !whole.has(kind)).map(laneText))
   if (can.host === true) whole.add(hostKind)
   return { kinds: JSON.stringify([...whole]), lanes: JSON.stringify([...named]) }

@@ -35,7 +35,7 @@ export class LoneRun {
     return this.#joined !== null
   }
 
-  /** Leases in the same transaction; `null` where that has begun already. */
+  /** Leases in the same transaction; `null` if that transaction can no longer be joined. */
   join(request: LeaseRequest): Promise<LeaseAnswer> | null {
     if (this.#hasBegun || this.#joined !== null || request.queue !== this.queue) return null
     return new Promise((answer) => {
@@ -57,7 +57,7 @@ export class LoneRun {
   }
 }
 
-/** Work that waits for nothing but a free slot, so that its transaction does not wait either. */
+/** Whether the work waits for nothing but a free slot, so that its transaction does not wait either. */
 export function isLone(runs: readonly NewRun[]): runs is readonly [NewRun] {
   const [run] = runs
   const { calendar, account } = run?.options ?? {}
@@ -67,12 +67,12 @@ export function isLone(runs: readonly NewRun[]): runs is readonly [NewRun] {
 
 export interface LoneAnswer {
   /**
-   * `null` where nothing was taken in, because its lane does not exist yet. Creating it may wait for another transaction that
-   * creates the same one, and that may be a caller's own, of any length: no step waits for that while it holds the lock of the
-   * queue.
+   * `null` if the run was not enqueued, because its lane does not exist yet. Creating the lane may have to wait for another
+   * transaction that creates the same lane, and that may be a caller's own transaction, of any length. No step may wait for
+   * that while it holds the lock of the queue.
    */
   readonly answers: Enqueued[] | null
-  /** What was leased in the same transaction; `null` where the lease has to be done separately. */
+  /** The answer of the lease in the same transaction; `null` if the lease must be done separately. */
   readonly leased: Leased | null
 }
 

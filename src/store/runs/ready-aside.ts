@@ -11,13 +11,13 @@ export type ReadyRow = RowOf<typeof tables.ready>
  */
 export type AsideKind = 'waiting' | 'key' | 'overlap' | 'held' | 'parked'
 
-/** Why a run is parked whose one-shot was missed: a person decides about it, and it is never pruned. */
+/** The parked reason of a missed one-shot: a person decides about the run, and retention never removes it. */
 export const missedReason = 'missed'
 
 export interface Aside {
   readonly standing: ReadyRow
   readonly kind: AsideKind
-  /** The earliest instant it may go; for a parked run, when it was parked. */
+  /** The earliest instant at which the run may start; for a parked run, when it was parked. */
   readonly at: number
   readonly reason: string | null
 }
@@ -59,14 +59,17 @@ export function* takeFromLine(standings: readonly ReadyRow[]): Step<number[]> {
 
 /** The part of a lane that holds all the given runs of that lane. */
 export interface Stretch {
-  /** Queue and need, then the first and the last place. */
+  /** Queue and need, then the first and the last position. */
   readonly between: readonly number[]
   readonly runIds: readonly number[]
 }
 
 type LinePlace = Pick<ReadyRow, 'queueId' | 'needId' | 'priority' | 'enqueuedAt' | 'runId'>
 
-/** Runs by lane. A statement with a stretch and a list reads only that stretch of the index, whatever its length. */
+/**
+ * Runs by lane. A statement with a stretch and a list reads only that stretch of the index, whatever the length of
+ * the lane.
+ */
 export function stretches(places: readonly LinePlace[]): Stretch[] {
   const lanes: LinePlace[][] = []
   for (const place of places.toSorted((a, b) => byLane(a, b) || byPlace(a, b))) {

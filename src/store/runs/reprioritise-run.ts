@@ -14,11 +14,12 @@ import { lockScheduleOf } from './reset-run.ts'
 import { type RunOutline, runOutlines } from './run-outline.ts'
 
 /**
- * A run's rank is in its definition and in its row in line, so both change, or neither: only a step that holds the row in line
- * may change the definition. A leased run has no such row, and keeps its rank.
+ * A run's rank is in its definition and in its row in line, so both change or neither does: only a step that holds the row in
+ * line may change the definition. A leased run has no row in line, and keeps its rank.
  *
- * The row is deleted and inserted again, never updated. PostgreSQL would lock an updated row for a claim that began before the
- * update, which cannot see it to take it out of line: the run would be leased and stay in line, to be leased again.
+ * The row is deleted and inserted again, never updated. If it were updated, a claim on PostgreSQL that began before the update
+ * would lock the row but not see its new version, and so would not remove it: the run would be leased, stay in line, and be
+ * leased again.
  */
 const leaveLine = both(
   'reprioritise leave line',
@@ -54,7 +55,7 @@ export function* reprioritiseRun(
   if (!(yield* move(place, priority))) return yield* notWaiting(context, runId)
   if (before === priority) return { answer: 'unchanged', before }
   yield* run(redefine, id, priority)
-  // The best-ranked runs of a key are in line, and they may be others now.
+  // The best-ranked runs of a key are in line; after the change these may be other runs.
   for (const gate of gates) yield* regateLocked(gate)
   const now = yield* clockNow()
   const detail = { from: before, to: priority }

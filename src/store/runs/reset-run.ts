@@ -10,7 +10,7 @@ import { type Arrival, admit } from './admit.ts'
 import { asideOf } from './ready-aside.ts'
 import { freshReadyRow, type RunOutline, runOutlines } from './run-outline.ts'
 
-/** Found by its run, not among all parked ones; see `takeGated` in `key-gate.ts`. */
+/** The row is found by its run, not among all parked runs; see `takeGated` in `key-gate.ts`. */
 const takeParked = both(
   'reset take parked',
   `delete from belfry.aside where run_id = $1 and coalesce(kind, '') = 'parked' returning ${columnsOf('aside')}`,
@@ -28,8 +28,8 @@ const findOtherLive = both(
  * Gives a parked run all its attempts back, at once. Its fence continues, so that earlier lease holders stay fenced out.
  *
  * For its schedule the occurrence ended when it was parked, and the chain went on: the reset run is live again for overlap, pause
- * and delete, but its second end does not move the schedule. A dedupe key that another live run has taken meanwhile stays with
- * that run.
+ * and delete, but its second end does not move the schedule. If another live run has taken the dedupe key meanwhile, that run
+ * keeps it.
  */
 export function* resetRun(context: StoreContext, runId: string): Step<'ready' | 'not-parked' | 'not-found'> {
   const id = runIdOf({ runId })
@@ -60,13 +60,13 @@ export function* resetParked(place: RunOutline, schedule: ScheduleRow | null): S
 }
 
 export interface Joined extends Pick<Arrival, 'kept' | 'eligible'> {
-  /** The live run that it must not overlap. */
+  /** The live run that the reset run must not overlap. */
   readonly behind: number | null
 }
 
 /**
- * Adds a run that a person started or revived to its schedule's live runs, and returns what holds it: a pause, or the live run it
- * must not overlap. A run of a deleted schedule belongs to no schedule any more.
+ * Adds a run that a person started or revived to its schedule's live runs, and returns why it does not start: a pause, or the
+ * live run it must not overlap. A run of a deleted schedule belongs to no schedule any more.
  */
 export function* joinSchedule(
   now: number,
@@ -79,7 +79,7 @@ export function* joinSchedule(
   const isAtWork = isSerial && (yield* schedulesAtWork([schedule.id])).has(schedule.id)
   yield* listLiveRuns([{ ns, scheduleId: schedule.id, id: runId }])
   const behind = other?.run_id ?? null
-  // A resume releases runs that may not overlap one at a time; the mark identifies them.
+  // A resume releases runs that may not overlap one at a time; this mark identifies such runs.
   const eligible = behind === null ? null : { at: enqueuedAt, reason: 'overlap' }
   if (setsAside(schedule, now)) return { kept: 'held', eligible, behind }
   return isAtWork ? { kept: 'overlap', eligible, behind } : { kept: null, eligible: null, behind }

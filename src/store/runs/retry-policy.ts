@@ -15,7 +15,7 @@ export function judgingPolicy(facts: Row | undefined): JudgingPolicy {
   return policy === null ? noFurtherAttempt : withRetries(policy, ownRetries(facts?.options))
 }
 
-/** Most runs have none of their own, and then their options are not parsed. */
+/** Most runs have no retries of their own, and then their options are not parsed. */
 function ownRetries(options: Row[string] | undefined): OwnRetries {
   if (typeof options !== 'string' || !/"(?:maxAttempts|backoff)"/.test(options)) return {}
   try {

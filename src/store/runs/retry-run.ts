@@ -20,14 +20,14 @@ import { runOutlines } from './run-outline.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
 
 const findDefinition = both('retry find definition', `select ${columnsOf('run')} from belfry.run where id = $1`)
-/** Found by its run; see `findEnds` in `reads/find-run.ts`. */
+/** The end is found by its run; see `findEnds` in `reads/find-run.ts`. */
 const findEnd = both(
   'retry find end',
   `select ends, reason from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`,
 )
 const findQueue = both('retry find queue', 'select policy, policy_version, deleted_at from belfry.queue where id = $1')
 
-/** What a retried run does and where, as its first run had it or as its schedule says now. */
+/** The target, payload and queue of a retry: those of the first run, or the current ones of its schedule. */
 const work = tables.run.only(
   ...(['queueId', 'needId', 'priority', 'concurrencyKey', 'repeatable', 'onExhausted'] as const),
   ...(['target', 'payload', 'options'] as const),
@@ -36,8 +36,8 @@ type Work = RowOf<typeof work>
 
 /**
  * Makes a new run of an ended one, and resets a parked one. The new run has no occurrence and does not move its schedule; it has
- * no idempotency key, because that key answers for the first run. A person may want work again that is not repeatable, so it runs
- * again; the answer says that it was done before, because after a cancel request most people assume it was not.
+ * no idempotency key, because that key belongs to the first run. A person may want to repeat work that is not repeatable, so the
+ * work runs again; the answer says that it was already done, because after a cancel request most people assume that it was not.
  */
 export function* retryRun(
   context: StoreContext,
@@ -114,7 +114,7 @@ function sourceOfRetry({ parts }: StoreContext, first: RunSource): RunSource {
   return parts.some(({ sourcesKept = [] }) => sourcesKept.includes(first)) ? first : 'retry'
 }
 
-/** The past instant that a run was made for; its retry is made for the same instant. */
+/** The past instant for which a run was made; the retry is made for the same instant. */
 function standsFor({ occurrence_at: occurrenceAt, due_at: dueAt, enqueued_at: enqueuedAt }: Row): number | null {
   const isOver = occurrenceAt === null && (dueAt as number) < (enqueuedAt as number)
   return isOver ? (dueAt as number) : null

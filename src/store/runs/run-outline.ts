@@ -19,7 +19,10 @@ const definition = tables.run.only(
   ] as const),
 )
 
-/** What a step must know of a run before it locks anything. Only the ceiling can change, and the priority while the run is not leased. */
+/**
+ * The facts about a run that a step needs before it locks anything. Only the ceiling can change, and the priority while the run is not
+ * leased.
+ */
 export interface RunOutline extends Omit<RowOf<typeof definition>, 'id' | 'concurrencyKey'> {
   readonly runId: number
   readonly key: string | null

@@ -3,7 +3,7 @@ import type { Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import type { RunRow } from './run-row.ts'
 
-/** How many runs may still become of occurrences, and the outcome of those that do not. */
+/** How many occurrences may still become runs, and the outcome of the others. */
 export interface RunRoom {
   left: number
   readonly outcome: string
@@ -12,13 +12,13 @@ export interface RunRoom {
 }
 
 /**
- * A part that counts the runs of a namespace. It is asked only where the row of the namespace says so (`counts`), so that a namespace
+ * A part that counts the runs of a namespace. It is called only if the row of the namespace says so (`counts`), so that a namespace
  * without a quota pays nothing for it.
  */
 export interface RunQuota {
-  /** How many runs may be made. What it locks stays locked until the step ends. */
+  /** How many runs may be made. Its locks are kept until the step ends. */
   left(context: StoreContext, now: number): Step<RunRoom | null>
-  /** Counts runs that were made. Answers why they are too many, where they are. */
+  /** Counts runs that were made. If they are too many, returns why. */
   made(context: StoreContext, now: number, runs: number): Step<BelfryError | null>
 }
 
@@ -30,7 +30,7 @@ export function countsRuns(ns: string): string {
 /** The room of namespaces whose runs are counted. */
 export function* roomsOf(context: StoreContext, namespaces: Iterable<number>, now: number): Step<Map<number, RunRoom>> {
   const rooms = new Map<number, RunRoom>()
-  // In order, because each is locked.
+  // In a fixed order, because each namespace is locked.
   for (const ns of [...new Set(namespaces)].sort((a, b) => a - b)) {
     for (const { quota } of context.parts) {
       const room = quota === undefined ? null : yield* quota.left({ ...context, ns }, now)
@@ -40,7 +40,7 @@ export function* roomsOf(context: StoreContext, namespaces: Iterable<number>, no
   return rooms
 }
 
-/** What becomes of runs that are too many: `refused` throws. */
+/** What happens to runs that are too many: `refused` throws. */
 export type OverQuota = 'refused' | 'made'
 
 export function* countRuns(

@@ -7,7 +7,10 @@ import { countRuns, countsRuns, type OverQuota } from './run-quota.ts'
 /** A run's definition, written once and never changed. */
 export type RunRow = RowOf<typeof tables.run>
 
-/** An occurrence that already has its run is left alone: a unique index ensures it, even if two workers computed it. */
+/**
+ * An occurrence that already has a run gets no second one: a unique index ensures this, even if two workers computed
+ * the occurrence.
+ */
 const insertRuns = dialects(
   'run insert',
   tables.run.insert(

@@ -8,7 +8,10 @@ import type { ScheduleRow } from './schedule-row.ts'
 
 type Turn = TurnOf<ScheduleRow>
 
-/** Schedules that no step has fired yet: other workers have them, or the next step will. One look serves all queues. */
+/**
+ * Schedules that no step has fired yet: other workers hold them, or the next step takes them. One read serves all
+ * queues.
+ */
 const countOverdue = both(
   'catch up count overdue',
   ({ numbers }) => `select s.queue_id, count(*) as count from belfry.schedule s
@@ -30,9 +33,9 @@ const findWaiting = dialects('catch up find waiting', {
 })
 
 /**
- * Spreads the missed occurrences of each queue over 30 s, if there are more than three over all its schedules, or as the settings of
- * its namespace say: started together, they would be a stampede. Concurrent steps of other workers count each other's occurrences of the same queue: those still due,
- * and those that wait for their spread instant.
+ * Spreads the missed occurrences of each queue over 30 s, if there are more than three over all its schedules, or as the settings of its
+ * namespace say: otherwise all of them would start at once. Concurrent steps of other workers count each other's occurrences of the same
+ * queue: those still due, and those that wait for their spread instant.
  */
 export function* spreadCatchUp(now: number, turns: readonly Turn[]): Step<Turn[]> {
   const missed = new Map<number, Turn[]>()
@@ -46,7 +49,7 @@ export function* spreadCatchUp(now: number, turns: readonly Turn[]): Step<Turn[]
   return turns.map((turn) => (isSpread.has(turn.row.queueId) ? withShares(turn, now) : turn))
 }
 
-/** The queues with too many missed occurrences. What this step knows already is not queried. */
+/** The queues with too many missed occurrences. Queues whose numbers this step already knows are not read. */
 function* stampedes(now: number, missed: ReadonlyMap<number, readonly Turn[]>): Step<Set<number>> {
   const counts = new Map([...missed].map(([queueId, own]) => [queueId, missedCount(own)]))
   const configs = new Map([...missed].map(([queueId, [first]]) => [queueId, catchUpOf((first as Turn).row)]))

@@ -6,8 +6,9 @@ import { writePassed } from './ledger.ts'
 import { lockSchedules, saveSchedules } from './schedule-row.ts'
 
 /**
- * Ends a schedule before its time, by one of its fields: nothing more is planned, and what is due and not yet fired ends in the
- * ledger. Runs that are made already go on. It begins again when that field or its timing is written, or when it is reset.
+ * Ends a schedule early, because of one of its fields: nothing more is planned, and occurrences that are due but not fired end
+ * in the ledger. Existing runs continue. The schedule starts again when that field or its timing is written, or when it is
+ * reset.
  */
 export function* finishSchedule(id: number, { by, now }: { readonly by: string; readonly now: number }): Step<void> {
   const found = (yield* lockSchedules([id], { wait: true })).get(id)

@@ -34,7 +34,7 @@ type Turn = TurnOf<ScheduleRow>
 
 /**
  * Each row is checked for a stopped namespace, without a join, because PostgreSQL would begin with the holds and sort everything
- * due. Each row has the clock by which it is due, which saves PostgreSQL a round trip.
+ * due. Each row also returns the clock by which it is due, which saves PostgreSQL a round trip.
  */
 const dueRows = (now: string) => `select ${scheduleColumns('s')}, (select ${now}) as now,
   ${anySkips('s.ns')} as skips, ${countsRuns('s.ns')} as counts, ${anyStops('s.ns')} as stops from belfry.schedule s
@@ -53,7 +53,10 @@ const lockNewest = dialects('fire lock newest', {
 
 /** Runs made in one transaction at most, so that a long catch-up does not lock out other writers. */
 const runsMax = 2_000
-/** When a schedule is looked at again that cannot be evaluated here, or is a task while durable tasks are off. */
+/**
+ * How soon a schedule is checked again that cannot be evaluated here, or that is a task while durable tasks are
+ * off.
+ */
 const askAgainMs = 60_000
 
 const postpone = dialects('fire postpone', tables.schedule.only('id', 'wakeAt').update())
@@ -69,7 +72,7 @@ export function* fireDue(context: StoreContext, { limit }: { limit: number }): S
   if (first === undefined) return { runs: [], skipped: [], broken: [], schedules: 0, more: false }
   const now = first.now as number
   const { due: read, unread } = readRows(found)
-  // Looked at again in a minute, tasks that are off keep no other schedule waiting.
+  // Tasks that are off are checked again in a minute, so that they delay no other schedule.
   const off = read.filter(({ spec, settings }) => settings?.values.durable === false && spec?.task !== undefined)
   const due = read.filter((row) => !off.includes(row))
   yield* runEach(
@@ -92,7 +95,7 @@ export function* fireDue(context: StoreContext, { limit }: { limit: number }): S
 
 /**
  * Half of a step goes to the longest due schedules and half to the latest due, alternating: with ten thousand due in one instant,
- * a schedule due a moment later would otherwise be late by all of them. Each step still ends the oldest.
+ * a schedule that is due a moment later would otherwise wait for all of them. Each step still fires the longest due ones.
  */
 function* lockDue(limit: number): Step<Row[]> {
   const oldest = yield* all(lockOldest, storeClock, Math.ceil(limit / 2))
@@ -101,8 +104,8 @@ function* lockDue(limit: number): Step<Row[]> {
   if (last === undefined || rest === 0 || oldest.length < Math.ceil(limit / 2)) return oldest
   const { now, wake_at: wakeAt, id } = last as Record<string, number>
   const found = yield* all(lockNewest, now as number, rest, wakeAt as number, id as number)
-  // PostgreSQL returns a row that was moved during the query with its new values in its old position: the last of the oldest is
-  // not always the latest, and the second query may find one of them again.
+  // PostgreSQL returns a row that was moved during the query with its new values in its old position: the last row of the first
+  // query is not always the latest due, and the second query may find a row again.
   const taken = new Set(oldest.map((row) => row.id))
   const newest = found.filter((row) => !taken.has(row.id))
   return oldest.flatMap((row, index) => [row, ...newest.slice(index, index + 1)])
@@ -126,26 +129,29 @@ function isDue({ wakeAt }: ScheduleRow, now: number): boolean {
   return wakeAt !== null && wakeAt <= now
 }
 
-export interface FiredSchedules {
+interface FiredSchedules {
   readonly fired: Pick<Fired, 'runs' | 'skipped' | 'broken'>
-  /** The schedules as stored now, without those left for the next step. */
+  /** The schedules as they are stored now, without those that are left for the next step. */
   readonly after: ReadonlyMap<number, ScheduleRow>
 }
 
-/** What keeps occurrences from becoming runs. */
+/** The reasons that keep occurrences from becoming runs. */
 interface Kept {
-  /** Why they end without a run now, by schedule. */
+  /** Why occurrences now end without a run, by schedule. */
   readonly reasons: ReadonlyMap<number, string>
   /** How many runs may be made, by namespace. */
   readonly rooms: ReadonlyMap<number, RunRoom>
-  /** When stops that are over kept them from firing, by schedule. */
+  /** When past stops kept schedules from firing, by schedule. */
   readonly spans: Stops['spans']
 }
 
 const none: Kept = { reasons: new Map(), rooms: new Map(), spans: noStops.spans }
 
-/** Fires locked schedules, with one statement per kind of write. Occurrences that are kept end without a run. */
-export function* fireSchedules(
+/**
+ * Fires locked schedules, with one statement per kind of write. Occurrences that holds keep from running end
+ * without a run.
+ */
+function* fireSchedules(
   context: StoreContext,
   now: number,
   rows: readonly ScheduleRow[],
@@ -193,6 +199,16 @@ export function* fireSchedules(
   return { fired, after: new Map(after.map((row) => [row.id, row])) }
 }
 
+/**
+ * Fires what is due of one locked schedule before it is changed. A budget or quota that is used up keeps these occurrences from becoming
+ * runs as it does when a worker fires them.
+ */
+export function* fireBefore(context: StoreContext, now: number, row: ScheduleRow): Step<ScheduleRow> {
+  const reasons = yield* skipReasonsOf([row], now)
+  const rooms = yield* roomsOf(context, [row.ns], now)
+  return (yield* fireSchedules(context, now, [row], { ...none, reasons, rooms })).after.get(row.id) ?? row
+}
+
 /** Whether a turn made only runs, as nearly every turn does, and changed nothing else of the schedule. */
 function isPlainTurn({ fires, passed, skips, endedHints, releases, cancels, waitingHint }: Turn): boolean {
   const isEventful = passed.length + skips.length + endedHints.length > 0 || releases || cancels || waitingHint
@@ -214,7 +230,7 @@ function* turnsOf(context: StoreContext, now: number, rows: readonly ScheduleRow
     if (replaced.has(row.id)) yield* cancelRuns(context, now, row, { reason: 'replaced', leased: true })
   }
   const fresh = yield* lockSchedules([...replaced], { wait: true })
-  // They have their room.
+  // These runs were counted already.
   const again = allTurns([...fresh.values()], now, yield* liveRunsOf([...replaced]), { ...kept, rooms: none.rooms })
   return {
     taken: [...taken.filter(({ row }) => !replaced.has(row.id)), ...again.taken],
@@ -235,7 +251,8 @@ function allTurns(
     try {
       refuseUnfit(row)
       const room = rooms.get(row.ns)
-      // The room is locked: a quota that is raised at this moment wakes what is postponed here.
+      // The quota is locked, so that raising it at this moment wakes the schedules that are
+      // postponed here.
       const until = room?.left === 0 ? room.until : undefined
       const taking = (skipped: string | undefined) =>
         takeTurn(row, now, live.get(row.id) ?? [], {
@@ -285,8 +302,8 @@ interface Places {
 }
 
 /**
- * Writes runs and gives each its place; those of held schedules go aside, and those that a person decides about are parked.
- * Returns the runs that did not exist before.
+ * Writes runs and gives each its place; those of held schedules go aside, and runs that need a person's decision are
+ * parked. Returns the runs that did not exist before.
  */
 function* makeRuns(
   context: StoreContext,

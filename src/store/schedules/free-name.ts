@@ -3,7 +3,7 @@ import { missedReason } from '../runs/ready-aside.ts'
 import { both, one, type Step } from '../statement.ts'
 import { type ScheduleRow, saveSchedules } from './schedule-row.ts'
 
-/** Whether a schedule `s` has a run that has not ended, or one that a person decides about. */
+/** Whether a schedule `s` has a run that has not ended, or one that waits for a person's decision. */
 export const hasWork = `(coalesce((select 1 from belfry.schedule_run w where w.schedule_id = s.id limit 1),
   (select 1 from belfry.aside a join belfry.run d on d.id = a.run_id
     where a.kind = 'parked' and a.reason = '${missedReason}' and a.ns = s.ns and d.schedule_id = s.id limit 1)) is not null)`

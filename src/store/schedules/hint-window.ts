@@ -9,7 +9,10 @@ import type { StoreContext } from '../store-context.ts'
 import { liveRunsOf } from './live-run.ts'
 import { lockNamedSchedule, saveSchedules } from './schedule-row.ts'
 
-/** The minutes that are open to hints of a schedule, unless a person gives them: its own, else those of its group. */
+/**
+ * The minutes in which hints of rules, planners and agents may plan runs of a schedule: its own window, else that of
+ * its group.
+ */
 export function* windowFor(context: StoreContext, spec: ScheduleSpec): Step<OpeningHours | null> {
   const cron = spec.window ?? (yield* groupWindow(context, spec))
   if (cron === null) return null
@@ -17,7 +20,7 @@ export function* windowFor(context: StoreContext, spec: ScheduleSpec): Step<Open
   return { zone: timing.cron === undefined ? zone : timing.zone, cron }
 }
 
-/** Gives schedules the window that they have now, and asks the governor at once: the window of their group has changed. */
+/** Updates the window of schedules whose group has a new window, and asks the governor at once. */
 export function* refreshWindows(context: StoreContext, names: readonly string[]): Step<void> {
   for (const name of names) {
     const found = yield* lockNamedSchedule(context, name)

@@ -33,13 +33,13 @@ const findHeld = both(
 )
 
 const looksMax = 10
-/** Marks a held run that was behind another run of its schedule when the pause began. */
+/** The mark of a held run that waited for another run of its schedule when the pause began. */
 const wasBehind = 'overlap'
 
 /** Runs of a schedule that are not leased, taken from their places. */
 export interface Withdrawn {
   readonly asides: readonly Aside[]
-  /** The keys whose next runs may go now. */
+  /** The keys whose next runs may start now. */
   readonly gates: ReadonlyMap<string, Gate>
 }
 
@@ -55,8 +55,8 @@ export function* holdRuns(schedule: ScheduleRow): Step<void> {
 }
 
 /**
- * Returns the held runs of a locked schedule to their places, unless a hold still applies. Each keeps the instant it waited for;
- * runs that may not overlap go one at a time, as before.
+ * Returns the held runs of a locked schedule to their places, unless a hold still applies. Each run keeps the instant that it
+ * waited for; runs that may not overlap start one at a time, as before.
  */
 export function* releaseRuns(now: number, schedule: ScheduleRow): Step<void> {
   if (schedule.heldBy !== null) return
@@ -67,13 +67,15 @@ export function* releaseRuns(now: number, schedule: ScheduleRow): Step<void> {
   const freed = yield* takeFromAside([...definitions.keys()])
   const mayBeBehind = ({ standing, reason }: Aside) =>
     reason === wasBehind || definitions.get(standing.runId)?.waits_for !== null
-  // A run that was reset may be older than the one it was behind, so runs that were behind no other come first.
+  // A run that was reset may be older than the run that it waited for, so runs that waited for no other run
+  // come first.
   const ordered = freed.sort((a, b) => Number(mayBeBehind(a)) - Number(mayBeBehind(b)) || byAge(a, b))
   const arrivals = ordered.map((held) => {
     const { standing, at, reason } = held
     const isBehind = isAtWork && mayBeBehind(held)
     isAtWork = true
-    // Without a reason it stood in line, and waits for no instant: by a clock that was set back, `at` may lie ahead.
+    // A run without a reason was in line and waits for no instant; after the clock was set back, its `at` may be in
+    // the future.
     const eligible = reason === null ? null : { at, reason: reason === wasBehind ? 'not-before' : reason }
     return {
       standing,
@@ -91,7 +93,7 @@ export function* releaseRuns(now: number, schedule: ScheduleRow): Step<void> {
  */
 export function* withdrawRuns(schedule: ScheduleRow): Step<Withdrawn> {
   const gates = gatesOf(yield* all(findGates, schedule.id))
-  // A step at a gate has locked it and wants its runs next; taking the runs first could deadlock.
+  // A step at a gate locks the gate and then its runs; taking the runs first could deadlock.
   yield* regateAll(gates)
   const asides: Aside[] = []
   for (let looks = 1; looks <= looksMax; looks++) {

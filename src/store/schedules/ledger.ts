@@ -14,12 +14,12 @@ import {
 import { columnsOf, tables } from '../tables.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 
-/** The end of nominal occurrences: one that became a run, or one or more that ended without. */
+/** The end of nominal occurrences: of one that became a run, or of one or more that ended without a run. */
 export interface LedgerEntry extends Passed {
   readonly ns: number
   readonly scheduleId: number
   readonly runId: number | null
-  /** The run that blocked them. */
+  /** The run that blocked the occurrences. */
   readonly causedBy: number | null
 }
 
@@ -51,9 +51,9 @@ const extendEntries = dialects('ledger extend', {
     where l.schedule_id = i.schedule_id and l.from_at = i.from_at`,
 })
 /**
- * An occurrence ends once: what a run does after it was parked and reset is no second end of its occurrence. PostgreSQL finds
- * each row by its whole key and writes it as an upsert: an update joined with a list was planned as a scan over the whole ledger,
- * or over all rows of a schedule.
+ * An occurrence ends once: a run that ends after it was parked and reset does not end its occurrence a second time. PostgreSQL
+ * finds each row by its whole key and writes it as an upsert: an update joined with a list was planned as a scan over the whole
+ * ledger, or over all rows of a schedule.
  */
 export const finishEntries = dialects('ledger finish', {
   sqlite: `update belfry.ledger set outcome = $3, ended_at = $4
@@ -72,8 +72,8 @@ export const finishEntries = dialects('ledger finish', {
 })
 
 /**
- * Writes entries, those of each schedule in order of time. Neighbours that ended for one reason without a run share one row,
- * which is extended in place, so that a gap of any length costs one statement.
+ * Writes entries, the entries of each schedule in order of time. Neighbours that ended for one reason without a run share
+ * one row, which is extended in place, so that a gap of any length costs one statement.
  */
 export function* writeLedger(now: number, entries: readonly LedgerEntry[]): Step<void> {
   const merged = neighboursMerged(entries)
@@ -145,7 +145,7 @@ function continues(row: Row | undefined, { outcome, causedBy }: LedgerEntry): bo
   return row !== undefined && row.run_id === null && row.outcome === outcome && row.caused_by === causedBy
 }
 
-/** Without the governor's memory: that is kept with the run, and the ledger outlives the run by far. */
+/** The governor's memory is left out: it is stored with the run, and ledger rows are kept far longer than runs. */
 function tupleOf(now: number, { decision, ...entry }: LedgerEntry): Value[] {
   const kept = decision === null ? null : withoutMemory(decision)
   // For its schedule a parked run has ended.

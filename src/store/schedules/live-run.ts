@@ -11,7 +11,10 @@ export interface LiveRunRow extends LiveScheduleRun {
 }
 
 const insertLive = dialects('live insert', tables.schedule_run.insert())
-/** A run belongs to one schedule. PostgreSQL must find the rows by schedule: both lists together would make many pairs. */
+/**
+ * A run belongs to one schedule. PostgreSQL must find the rows by schedule: with both lists the planner would form many
+ * pairs.
+ */
 const deleteLive = dialects('live delete', {
   sqlite: 'delete from belfry.schedule_run where schedule_id = $1 and run_id = $2',
   postgres: `delete from belfry.schedule_run
@@ -23,7 +26,9 @@ const findBusy = dialects('live find busy', {
   postgres: `select i.id from (select json_array_elements_text($1::json)::bigint as id) i
     where ${thereIs('from belfry.schedule_run s where s.schedule_id = i.id')}`,
 })
-/** The `offset` makes PostgreSQL look each of them up: planned while there were few runs, a join would read all of them from then on. */
+/**
+ * The `offset` makes PostgreSQL look up each row: a join that was planned while there were few runs would read all runs from then on.
+ */
 const findLive = dialects('live find', {
   sqlite: `select s.schedule_id, s.run_id, d.occurrence_at, d.due_at, d.enqueued_at, l.run_id as leased
     from belfry.schedule_run s join belfry.run d on d.id = s.run_id left join belfry.lease l on l.run_id = s.run_id
@@ -38,7 +43,7 @@ const findLive = dialects('live find', {
 const atWork = (join: Joins, scheduleId: string) => `from belfry.schedule_run s
   ${join.left('aside a', 'a.run_id = s.run_id')}
   where s.schedule_id = ${scheduleId} and (a.kind is null or a.kind not in ('overlap', 'held'))`
-/** A leased run or one in line keeps the others of its schedule waiting; one such run is enough. */
+/** A run that is leased or in line keeps the other runs of its schedule waiting; finding one such run is enough. */
 const findAtWork = dialects('live find at work', {
   sqlite: `select s.schedule_id ${atWork(plainJoins, '$1')} limit 1`,
   postgres: `select i.id as schedule_id from unnest($1::bigint[]) as i (id) where ${thereIs(atWork(probes, 'i.id'))}`,
@@ -106,8 +111,8 @@ export function* schedulesAtWork(scheduleIds: readonly number[]): Step<Set<numbe
 }
 
 /**
- * Lets the next run go where no run of its schedule is leased or in line any more. Returns the runs that go. Only the oldest
- * waiting run goes; the others are now behind it.
+ * Lets the next run of a schedule start once none of its runs is leased or in line any more. Returns the runs that may
+ * start. Only the oldest waiting run may; the others now wait for it.
  */
 export function* openOverlapGates(now: number, scheduleIds: readonly number[]): Step<number[]> {
   const atWork = yield* schedulesAtWork(scheduleIds)

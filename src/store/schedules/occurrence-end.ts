@@ -17,7 +17,7 @@ export interface OccurrenceEnd {
 
 /**
  * Applies the ends of runs to their schedules, however they ended: the ledger, the failures in a row, the next plan, and the next
- * run that waited behind. A deleted schedule does not move. Returns what each schedule was, and its failures in a row after each
+ * waiting run. A deleted schedule does not change. Returns each schedule as it was before, and its failures in a row after each
  * end.
  */
 export function* occurrencesEnded(

@@ -67,7 +67,7 @@ export function* workOf(
   return work
 }
 
-/** Throws where this process cannot fire the schedule, so that the caller can set it apart before anything is written. */
+/** Throws where this process cannot fire the schedule, so that the caller can leave it out before anything is written. */
 export function refuseUnfit({ spec }: ScheduleRow): void {
   needFor(spec)
   refuseUnworkable(spec)
@@ -79,7 +79,7 @@ function needFor({ name, target, options }: ScheduleSpec): TargetNeed | null {
   return answer.need
 }
 
-/** What differs between the runs of one schedule. */
+/** The fields that differ between the runs of one schedule. */
 export type RunParts = Pick<
   RunRow,
   'id' | 'occurrenceAt' | 'dueAt' | 'source' | 'notBefore' | 'lateAfter' | 'waitsFor' | 'decision'

@@ -20,7 +20,7 @@ import type { Actor } from '../port.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
 import { clockNow, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
-import { fireSchedules } from './fire-due.ts'
+import { fireBefore } from './fire-due.ts'
 import { endHints } from './hint-row.ts'
 import { holdRuns, releaseRuns } from './hold-runs.ts'
 import { writePassed } from './ledger.ts'
@@ -62,28 +62,31 @@ export interface PauseWish {
   readonly reason: string
   readonly author: Author
   readonly now: number
+  /** A run of the schedule ends in this transaction: see `hintBounds`. */
+  readonly isAtEnd?: boolean | undefined
 }
 
 export interface PauseWritten {
   readonly answer: 'paused'
-  /** The schedule after it, as stored. */
+  /** The schedule after the pause, as stored. */
   readonly row: ScheduleRow
-  /** When this pause ends; `null`: when it is resumed. Another may last longer. */
+  /** When this pause ends; `null`: when the schedule is resumed. Another pause may last longer. */
   readonly until: number | null
   readonly clamped: Clamped | null
 }
 
 /**
- * Pauses a locked schedule within the bounds of its author. It never throws for what an author may not do.
+ * Pauses a locked schedule within the bounds of its author. It returns a refusal, and does not throw, if the author may not
+ * pause.
  *
  * Each rank has its own pause, and the latest end counts: a short pause of a planner must not end a long one of a person, nor one
  * without end.
  */
 export function* writePause(
   found: ScheduleRow,
-  { until, reason, author, now }: PauseWish,
+  { until, reason, author, now, isAtEnd }: PauseWish,
 ): Step<PauseWritten | Refused> {
-  const bounds = boundsOf(found, { by: author.kind, wanted: { kind: 'pause', until }, now })
+  const bounds = boundsOf(found, { by: author.kind, wanted: { kind: 'pause', until }, now, isAtEnd })
   if (bounds.answer === 'refused') return bounds
   const end = (bounds.wanted as Extract<Wanted, { kind: 'pause' }>).until
   const awake = yield* broughtToNow({ ...withEpoch(found, author), steering: bounds.steering }, now)
@@ -101,15 +104,15 @@ function* savePaused(paused: ScheduleRow, now: number): Step<{ readonly row: Sch
   return { row }
 }
 
-/** The pause of another schedule that this one follows. Its reason tells it from others. */
+/** The pause that a schedule has because of another schedule. The reason distinguishes it from other pauses. */
 export interface FollowedPause {
   readonly until?: number | undefined
   readonly reason: string
-  /** The schedule that it follows. */
+  /** The other schedule, which this one follows. */
   readonly author: string
 }
 
-/** Pauses a schedule together with another, beside every pause of its own: those neither end nor get shorter by it. */
+/** Pauses a schedule together with another one. The schedule's own pauses stay: they neither end nor get shorter. */
 export function* pauseBeside(
   context: StoreContext,
   name: string,
@@ -128,7 +131,7 @@ export function* pauseBeside(
   yield* savePaused(paused, now)
 }
 
-/** Ends the pause that a schedule has because of another; its own stay. */
+/** Ends the pause that a schedule has because of another one; its own pauses stay. */
 export function* resumeBeside(context: StoreContext, name: string, reason: string): Step<void> {
   const found = yield* lockNamedSchedule(context, name)
   const now = yield* clockNow()
@@ -142,7 +145,7 @@ export function* resumeBeside(context: StoreContext, name: string, reason: strin
   else yield* endPause(found, now)
 }
 
-/** The schedule with everything up to now recorded, as a worker would have done. */
+/** The schedule with all occurrences up to now recorded, as a worker would have recorded them. */
 function* broughtToNow(found: ScheduleRow, now: number): Step<ScheduleRow> {
   if (found.wakeAt === null || found.wakeAt > now) return found
   const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
@@ -153,8 +156,8 @@ function* broughtToNow(found: ScheduleRow, now: number): Step<ScheduleRow> {
 }
 
 /**
- * Ends the pauses of a schedule that the caller may end, at once: a person all of them. Occurrences that passed meanwhile end in the
- * ledger and do not fire.
+ * Ends at once the pauses of a schedule that the caller may end; a person may end all of them. Occurrences that passed meanwhile end
+ * in the ledger and do not fire.
  */
 export function* resumeSchedule(
   context: StoreContext,
@@ -174,7 +177,7 @@ export function* resumeSchedule(
   return 'resumed'
 }
 
-/** Ends the pauses of a locked schedule that are of an author's rank or of a lower one; a person also ends one without end. */
+/** Ends the pauses of a locked schedule whose rank is that of the author or lower; a person also ends a pause without end. */
 export function* endPausesOf(
   context: StoreContext,
   found: ScheduleRow,
@@ -183,10 +186,13 @@ export function* endPausesOf(
   const isEnder = isPerson(author.kind)
   const above = pausesAbove(found, author).filter(({ until }) => until > now)
   const isKept = !isEnder && (found.disabledAt !== null || above.length > 0)
-  if (isKept && above.length === pausesOf(found).length) return { answer: 'refused', refusal: notTheirs }
+  if (isKept && above.length === pausesOf(found).length) {
+    const [highest] = found.disabledAt === null ? above : []
+    return { answer: 'refused', refusal: { ...notTheirs, ...(highest !== undefined && { liftsAt: highest.until }) } }
+  }
   const row = withEpoch(found, author)
   // A pause that ended by itself since a worker last fired: later occurrences were not paused.
-  if (!isPaused(found, now)) yield* fireSchedules(context, now, [row])
+  if (!isPaused(found, now)) yield* fireBefore(context, now, row)
   else if (isKept) yield* saveSchedules([planned(withoutPausesOf(row, author), { now, lastRunId: null })])
   else yield* endPause(row, now)
   return { answer: 'resumed' }

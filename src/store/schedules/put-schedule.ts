@@ -1,7 +1,9 @@
+import { callerKind } from '../../core/caller.ts'
 import { BelfryError } from '../../core/error.ts'
 import { formatId } from '../../core/id.ts'
 import { useText } from '../../core/opening/closings.ts'
 import { defaultQueue } from '../../core/queue/policy.ts'
+import { endsOf, everyHint, withoutHints } from '../../core/schedule/hints.ts'
 import { planned, unplanned } from '../../core/schedule/next-plan.ts'
 import { passedBy } from '../../core/schedule/passed-by.ts'
 import { refuseUnseen } from '../../core/schedule/refuse-unseen.ts'
@@ -30,8 +32,9 @@ import { settingsNow } from '../settings/settings-row.ts'
 import { both, clockNow, freshIds, metOthers, one, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { tables } from '../tables.ts'
-import { fireSchedules } from './fire-due.ts'
+import { fireBefore } from './fire-due.ts'
 import { freesName } from './free-name.ts'
+import { endHints } from './hint-row.ts'
 import { windowFor } from './hint-window.ts'
 import { writePassed } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
@@ -64,7 +67,8 @@ interface Put {
 export function* putSchedule(context: StoreContext, given: ScheduleSpec, options: PutOptions): Step<PutAnswer> {
   checkOptions(options)
   checkTexts(given)
-  // As it will be read back, without undefined fields: else a spec would differ from itself.
+  // The spec as it will be read back, without undefined fields: otherwise a stored spec would
+  // differ from the same spec as given.
   const spec: ScheduleSpec = JSON.parse(JSON.stringify(given))
   for (let races = 1; races <= racesMax; races++) {
     const named = yield* lockNamedSchedule(context, spec.name)
@@ -165,7 +169,7 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   if (options.mode === 'create') return answer('exists')
 
   const isRetimed = changed.includes('timing') || changed.includes('startAt')
-  const settled = isRetimed ? yield* settleOldTiming(context, now, found) : found
+  const settled = isRetimed ? yield* endIntervals(yield* settleOldTiming(context, now, found), spec, now) : found
   const { queue, isNew } = yield* queueOf(put)
   const version = found.version + 1
   const calendars = yield* calendarsOf(context, spec, queue)
@@ -191,7 +195,9 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   return { answer: 'updated', schedule: scheduleViewOf(row), changed, ...(isNew && { queueCreated: true }) }
 }
 
-/** Whether the field is written by which the schedule has finished. Fields that runs have too are among the options. */
+/**
+ * Whether this write changes the field that ended the schedule early. Fields that runs have too are among the options.
+ */
 function isOtherField({ spec: before, finished }: ScheduleRow, after: ScheduleSpec): boolean {
   if (finished === null) return false
   const [old, fresh] = [before, after].map((spec) => ({ ...spec, ...spec.options }) as Record<string, unknown>)
@@ -216,7 +222,7 @@ function refuseNever({ nextDecision, calendars }: ScheduleRow): void {
   throw invalid('calendar', problem, 'hours in which the schedule runs')
 }
 
-/** Its prompt, author and expiry belong together; without them it would go on as something else. */
+/** The prompt, author and expiry of a task belong together; without them the schedule would go on as something else. */
 function refuseTask({ name, spec: { task } }: ScheduleRow, after: ScheduleSpec): void {
   if (task === undefined || task.id === after.task?.id) return
   throw new BelfryError('conflict', `Schedule ${name} is the task ${task.id}.`, {
@@ -228,7 +234,7 @@ function refuseTask({ name, spec: { task } }: ScheduleRow, after: ScheduleSpec):
 /** A schedule made by hand is not overwritten by a file that happens to use its name. */
 function refuseUnasked({ name, managedBy }: ScheduleRow, { source, adopt = false }: PutOptions): void {
   if (source === undefined || managedBy !== null || adopt) return
-  throw new BelfryError('conflict', `Schedule ${name} was made by hand and differs from the file.`, {
+  throw new BelfryError('conflict', `Schedule ${name} was created by hand and differs from the file.`, {
     hint: 'Choose another name, or let the file take it over: `belfry apply --adopt`.',
     details: { schedule: name },
   })
@@ -240,15 +246,24 @@ function changedFields(before: ScheduleSpec, after: ScheduleSpec): string[] {
   return [...fields].filter((field) => canonicalJson(old?.[field]) !== canonicalJson(fresh?.[field]))
 }
 
-/** Occurrences of the old timing up to now end by the old spec: a due one fires, and every instant gets an end. */
+/**
+ * Occurrences of the old timing up to now are decided by the old spec: a due occurrence fires, and every instant
+ * gets an end.
+ */
 function* settleOldTiming(context: StoreContext, now: number, found: ScheduleRow): Step<ScheduleRow> {
   const isDue = found.wakeAt !== null && found.wakeAt <= now
-  const fired = isDue ? (yield* fireSchedules(context, now, [found])).after.get(found.id) : undefined
-  const current = fired ?? found
+  const current = isDue ? yield* fireBefore(context, now, found) : found
   const outcome = isPaused(current, now) ? 'paused' : 'edited'
   const { row, entries } = passedBy(current, { by: now, now, outcome })
   yield* writePassed(now, row, entries)
   return unplanned(row)
+}
+
+/** A single instant has no interval to adapt: interval hints end with the timing for which they were given. */
+function* endIntervals(row: ScheduleRow, { timing }: ScheduleSpec, now: number): Step<ScheduleRow> {
+  const gone = timing.at === undefined ? [] : everyHint(row.hints).filter(({ kind }) => kind === 'interval')
+  yield* endHints(endsOf(row.id, gone, now, 'edited'))
+  return { ...row, hints: withoutHints(row.hints, gone, now) }
 }
 
 /** A new timing begins now; a grid begins at the given `startAt`, unless that has passed. */
@@ -270,7 +285,7 @@ function* queueOf({ context, spec }: Put): Step<{ queue: QueueRow; isNew: boolea
 function* record({ context, spec, options, now }: Put, row: ScheduleRow, verb: string, changed?: string[]): Step<void> {
   const { actor, reason } = options
   const { ns, id: scheduleId, version } = row
-  const by = { at: now, actor: actor.name, door: actor.door, reason: reason ?? null }
+  const by = { at: now, actor: actor.name, door: actor.door, caller: callerKind(actor), reason: reason ?? null }
   yield* one(insertVersion, ...tables.schedule_version.tuple({ ns, scheduleId, version, spec, ...by }))
   const detail = { version, ...(changed && { changed }), ...(reason !== undefined && { reason }) }
   yield* writeAudit(context, { actor, verb, subject: `schedule ${row.name}`, detail }, now)

@@ -27,7 +27,7 @@ const firstOfNextLane = `coalesce(
     order by n.queue_id, n.concurrency_key, n.need_id limit 1))`
 const inLineOfLane = `from belfry.ready r
   where r.queue_id = l.queue_id and r.concurrency_key = l.concurrency_key and r.need_id = l.need_id`
-/** An ended hold counts until `turnHolds` has removed it: until then the gate of its key is closed rightly. */
+/** An ended hold counts until `turnHolds` has removed it: until then it is right that the gate of its key is closed. */
 const holdOfKey = `from belfry.hold h
   where h.ns = q.ns and h.scope = 'key' and h.subject = l.concurrency_key and (h.from_at <= $2 or h.until_at <= $2)`
 /** Jumps from lane to lane of each key along the index: reading every run behind a gate could take seconds. */
@@ -88,7 +88,8 @@ function* mendChains(now: number, limit: number): Step<Repaired[]> {
   const live = yield* liveRunsOf([...locked.keys()])
   const mended = [...locked.values()].flatMap((row) => {
     const runs = live.get(row.id) ?? []
-    // It may have been fixed, or have ended a run, between the read and the lock.
+    // The schedule may have been fixed, or a run of it may have ended, between the read and the
+    // lock.
     if (row.wakeAt !== null || row.deletedAt !== null || isPaused(row, now)) return []
     if (row.waitsFor !== null && runs.some(({ runId }) => runId === row.waitsFor)) return []
     return [planned(row, { now, lastRunId: lastRunId(row, runs) })]
@@ -137,7 +138,7 @@ function keyLimit(row: Row): number | null {
   return readPolicy(row.policy as string)?.maxConcurrentPerKey ?? null
 }
 
-/** Whether the key has no free slot, so that runs wait behind its gate rightly. */
+/** Whether the key has no free slot, so that its runs have to wait behind the gate. */
 export function isKeyShut(row: Row): boolean {
   const limit = keyLimit(row)
   return limit !== null && (row.in_flight as number) >= limit

@@ -9,7 +9,7 @@ import { lockNamedSchedule, saveSchedules } from './schedule-row.ts'
 
 /**
  * Clears the failures in a row of a schedule and asks the governor at once: a backed-off schedule is planned as if it had never
- * failed, and one that had finished before its time begins again. A pause stays, even one caused by failures.
+ * failed, and a schedule that had ended early starts again. A pause stays, even one caused by failures.
  */
 export function* resetSchedule(
   context: StoreContext,

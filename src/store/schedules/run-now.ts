@@ -15,8 +15,8 @@ import { askForWork, runOf, type Work, workOf } from './occurrence-run.ts'
 import { lockNamedSchedule, type ScheduleRow, setsAside } from './schedule-row.ts'
 
 /**
- * Makes a run of a schedule on request. It is no occurrence: it neither uses up a planned instant nor moves the next one. The
- * schedule's overlap rule applies, and the answer names the blocking run.
+ * Makes a run of a schedule on request. The run is not an occurrence: it neither uses up a planned instant nor moves the next
+ * one. The schedule's overlap rule applies, and the answer names the blocking run.
  */
 export function* runNow(
   context: StoreContext,
@@ -37,14 +37,14 @@ runNow.audits = (answer: RunNowAnswer) => {
 }
 
 export interface RunNowOptions {
-  /** Although another run has not ended. */
+  /** Starts the run even if another run has not ended. */
   readonly force?: boolean
-  /** Although its calendars are closed. */
+  /** Starts the run even if its calendars are closed. */
   readonly beyondCalendars?: boolean
   readonly payload?: unknown
 }
 
-/** The schedule with runs in the lane that no closed calendar keeps. */
+/** The schedule, with its runs in the lane that closed calendars do not hold. */
 function beyond(schedule: ScheduleRow): ScheduleRow {
   const options = { ...schedule.spec.options, calendar: [forcedCalendar] }
   return { ...schedule, spec: { ...schedule.spec, options } }

@@ -24,13 +24,16 @@ export interface ScheduleRow extends ScheduleState {
   readonly ns: number
   readonly name: string
   readonly queueId: number
-  /** Its `wakeAt` as it was read; sleepers know no earlier instant. */
+  /** The `wakeAt` as it was read; sleeping workers know no earlier instant. */
   readonly knownWakeAt: number | null
   /** The config file that manages it. */
   readonly managedBy: string | null
-  /** The hold in force on it, whose runs are aside; only `turnHolds` writes it. */
+  /** The hold in force on the schedule, which has set its runs aside; only `turnHolds` writes it. */
   readonly heldBy: number | null
-  /** The stop that postponed it. A row in memory is due as before, and every step that saves it makes it due again. */
+  /**
+   * The stop that postponed it. In memory such a row is due as before, and every step that saves the row makes it due
+   * again.
+   */
   readonly stoppedBy: null
   readonly updatedAt: number
 }
@@ -73,13 +76,16 @@ const plan = tables.schedule.only(
   'isDone',
 )
 const savePlan = dialects('schedule save plan', plan.update())
-/** For occurrences that completed. No index knows of these columns, so this leaves them all alone. */
+/** For occurrences that completed. These columns are in no index, so this statement touches no index. */
 const saveCompletion = both(
   'schedule save completed',
   ({ numbers }) =>
     `update belfry.schedule set (anchor_at, last_end_at, last_success_at) = ($2, $2, $2) where id ${numbers('$1')}`,
 )
-/** Schedules that are to be looked at sooner than before are apart, because a sleeping worker may have to wake for them. */
+/**
+ * Schedules that must be checked sooner than before have their own statement, because a sleeping worker may have to wake
+ * for them.
+ */
 export const saveSooner = dialects('schedule save sooner', state.update())
 
 /** The schedules that rows of runs or leases name. */
@@ -156,7 +162,7 @@ function isDone({ nextDecision }: ScheduleRow): boolean {
 
 const whole = tables.schedule.but('isDone')
 
-/** Whether its runs go aside: it is paused, or held. Occurrences of a held one still become runs. */
+/** Whether its runs are set aside, because it is paused or held. Occurrences of a held schedule still become runs. */
 export function setsAside(row: ScheduleRow, now: number): boolean {
   return isPaused(row, now) || (row.heldBy !== null && row.deletedAt === null)
 }

@@ -1,3 +1,4 @@
+import type { Hold } from '../../core/hold.ts'
 import type { AuthorKind } from '../../core/schedule/hint-author.ts'
 import type { Clamped } from '../../core/schedule/hint-bounds.ts'
 import type { Actor } from '../audit/actor.ts'
@@ -27,13 +28,15 @@ export interface DeleteOptions {
   readonly source?: string
 }
 
-/** What a caller did to a schedule, for parts whose schedules follow it. */
+/** A change by a caller, for parts with schedules that follow this one. */
 export interface Steered {
   readonly id: number
   readonly name: string
-  readonly how: 'paused' | 'resumed' | 'deleted'
+  readonly how: 'paused' | 'resumed' | 'deleted' | 'held' | 'released'
   /** When the pause ends by itself. */
   readonly until?: number | undefined
+  /** The hold that was put or lifted. */
+  readonly hold?: Hold
   readonly cancelLeased?: boolean
   readonly actor?: Actor | undefined
 }
@@ -50,16 +53,16 @@ export interface PutAnswer {
 export type NewHint = HintWish & { readonly author: string; readonly by?: AuthorKind | undefined }
 
 export type HintAnswer =
-  /** Without an instant the next run waits for the end of the named run, or there is none. */
+  /** Without an instant, the next run waits for the end of the named run, or there is no next run. */
   | {
       readonly answer: 'set'
       readonly nextRunAt: number | null
       readonly waitsFor: string | null
-      /** What a bound moved. */
+      /** The values that bounds changed. */
       readonly clamped?: Clamped
       /** The author of the hint that outranks it: it waits until that has ended. */
       readonly outrankedBy?: AuthorKind
-      /** The schedule without and with it. */
+      /** The schedule without the hint and with it. */
       readonly before: ScheduleView
       readonly after: ScheduleView
     }
@@ -71,7 +74,7 @@ export type RunNowAnswer =
       readonly answer: 'created'
       readonly id: string
       readonly kept?: 'held' | 'overlap'
-      /** No closed calendar keeps it. */
+      /** Closed calendars do not keep the run from starting. */
       readonly beyondCalendars?: true
     }
   | { readonly answer: 'overlap'; readonly liveRunId: string }
@@ -83,7 +86,7 @@ export interface Fired {
     readonly schedule: string
     readonly occurrenceAt: number
     readonly source: RunSource
-    /** It is parked until a person decides about it. */
+    /** The run is parked until a person decides about it. */
     readonly isAsked?: true
   }[]
   readonly skipped: {
@@ -96,7 +99,7 @@ export interface Fired {
   }[]
   /** Schedules that this process cannot evaluate; it tries again in a minute. */
   readonly broken: { readonly schedule: string; readonly error: Error }[]
-  /** Schedules read; as many as the limit means that there may be more. */
+  /** How many schedules were read; if this equals the limit there may be more. */
   readonly schedules: number
   readonly more: boolean
 }

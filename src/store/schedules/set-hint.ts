@@ -36,7 +36,7 @@ export type ClearAnswer =
   | { readonly answer: 'cleared'; readonly cleared: readonly HintKind[]; readonly kept: readonly AuthorKind[] }
   | { readonly answer: 'not-found' }
 
-/** Removes hints, as far as their author may; the schedule continues as if they had never been given. */
+/** Removes the hints that the author may remove; the schedule continues as if they had never been given. */
 export function* clearHints(
   context: StoreContext,
   name: string,
@@ -58,7 +58,8 @@ export function refusalError({ code, field, problem, expected, liftsAt }: Refusa
   if (code === 'invalid') return invalid(field, problem, expected)
   const isRate = code === 'too-many-changes'
   const subject = isRate ? 'The caller' : `\`${field}\``
-  return new BelfryError(isRate ? 'too-many' : 'not-allowed', `${subject} ${problem}.`, {
+  const lifts = liftsAt === undefined ? '' : ` The limit lifts at ${new Date(liftsAt).toISOString()}.`
+  return new BelfryError(code, `${subject} ${problem}.${lifts}`, {
     hint: `Allowed is ${expected}.`,
     details: { reason: code, field, problem, expected, ...(liftsAt !== undefined && { liftsAt }) },
   })

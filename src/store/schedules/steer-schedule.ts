@@ -1,6 +1,12 @@
 import type { Hints, RankedHint } from '../../core/schedule/governor.ts'
 import { type Author, type AuthorKind, isPerson, rankOf } from '../../core/schedule/hint-author.ts'
-import { type Clamped, hintBounds, type Refusal, type Wanted } from '../../core/schedule/hint-bounds.ts'
+import {
+  type BoundsInput,
+  type Clamped,
+  hintBounds,
+  type Refusal,
+  type Wanted,
+} from '../../core/schedule/hint-bounds.ts'
 import {
   endsOf,
   everyHint,
@@ -16,14 +22,14 @@ import { isWorkable } from '../../core/schedule/workable.ts'
 import { both, freshIds, one, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { tables } from '../tables.ts'
-import { fireSchedules } from './fire-due.ts'
+import { fireBefore } from './fire-due.ts'
 import { endHints } from './hint-row.ts'
 import { liveRunsOf } from './live-run.ts'
 import { type ScheduleRow, saveSchedules } from './schedule-row.ts'
 
 const insertHint = both('hint insert', tables.hint.insertOne())
 
-/** A hint as an author wants it; its time to live begins when it is written. */
+/** A hint as its author requests it; the time to live begins when the hint is written. */
 export type HintWish = { readonly reason: string } & (
   | { readonly expiresAt: number; readonly ttlMs?: undefined }
   | { readonly ttlMs: number; readonly expiresAt?: undefined }
@@ -37,33 +43,50 @@ export interface Refused {
 
 export interface HintWritten {
   readonly answer: 'written'
-  /** The schedule after it, as stored. */
+  /** The schedule after the hint, as stored. */
   readonly row: ScheduleRow
-  /** What a bound moved. */
+  /** The values that bounds changed. */
   readonly clamped: Clamped | null
   /** The author of the hint that outranks it, if one does: it waits until that has ended. */
   readonly outrankedBy: AuthorKind | null
 }
 
+export interface HintGiven {
+  readonly wish: HintWish
+  readonly author: Author
+  readonly now: number
+  /** A run of the schedule ends in this transaction; its state does not include that end yet. */
+  readonly isAtEnd?: boolean | undefined
+}
+
 /**
- * Writes a hint on a locked schedule within the bounds of its author, and asks the governor at once. It replaces the hint of its kind
- * and rank. It never throws for what an author may not do.
+ * Writes a hint on a locked schedule within the bounds of its author, and asks the governor at once. The hint replaces the one of its
+ * kind and rank. The function returns a refusal, and does not throw, if the author may not give the hint.
  */
 export function* writeHint(
   context: StoreContext,
   locked: ScheduleRow,
-  { wish, author, now }: { readonly wish: HintWish; readonly author: Author; readonly now: number },
+  { wish, author, now, isAtEnd }: HintGiven,
 ): Step<HintWritten | Refused> {
   const expiresAt = wish.expiresAt ?? now + wish.ttlMs
   const asked =
     wish.kind === 'interval' ? { kind: wish.kind, ms: wish.ms, expiresAt } : { kind: wish.kind, at: wish.at, expiresAt }
-  const bounds = boundsOf(locked, { by: author.kind, wanted: asked, now })
+  const everyMinMs = wish.kind === 'interval' ? yield* everyMinOf(context, locked) : undefined
+  const bounds = boundsOf(locked, { by: author.kind, wanted: asked, now, everyMinMs })
   if (bounds.answer === 'refused') return bounds
   const { wanted, clamped, steering } = bounds
   const hint = wanted as Extract<Wanted, { kind: HintKind }>
-  const row = yield* placeHint(context, { ...locked, steering }, { hint, reason: wish.reason, author, now })
+  const row = yield* placeHint(context, { ...locked, steering }, { hint, reason: wish.reason, author, now, isAtEnd })
   const above = row.hints[hint.kind]?.by ?? 'person'
   return { answer: 'written', row, clamped, outrankedBy: rankOf(above) < rankOf(author.kind) ? above : null }
+}
+
+function* everyMinOf(context: StoreContext, { ns }: ScheduleRow): Step<number> {
+  let leastMs = 0
+  for (const { everyMin } of context.parts) {
+    if (everyMin !== undefined) leastMs = Math.max(leastMs, (yield* everyMin({ ...context, ns })) ?? 0)
+  }
+  return leastMs
 }
 
 interface Placed {
@@ -71,13 +94,14 @@ interface Placed {
   readonly reason: string
   readonly author: Author
   readonly now: number
+  readonly isAtEnd?: boolean | undefined
 }
 
-/** Writes a hint, whatever the bounds of its author are: `writeHint` has judged them. */
+/** Writes a hint without checking the bounds of its author: `writeHint` has checked them. */
 export function* placeHint(
   context: StoreContext,
   locked: ScheduleRow,
-  { hint, reason, author, now }: Placed,
+  { hint, reason, author, now, isAtEnd = false }: Placed,
 ): Step<ScheduleRow> {
   const ranked: RankedHint = isPerson(author.kind) ? hint : { ...hint, by: author.kind }
   const gone = everyHint(locked.hints).filter((other) => isSameSlot(other, ranked))
@@ -88,16 +112,23 @@ export function* placeHint(
   const { kind, expiresAt } = hint
   const value = hint.kind === 'interval' ? hint.ms : hint.at
   const given = { id, ns: found.ns, scheduleId: found.id, kind, value, expiresAt, reason, createdAt: now }
-  const by = { author: author.name, by: author.kind, wasNextAt: locked.nextRunAt, nextAt: row.nextRunAt }
+  // The end that is being written is what the next instant is measured from.
+  const nextOf = (plan: ScheduleRow) => (isAtEnd ? afterEnd(plan, now) : plan).nextRunAt
+  const by = { author: author.name, by: author.kind, wasNextAt: nextOf(locked), nextAt: nextOf(row) }
   yield* one(insertHint, ...tables.hint.tuple({ ...given, ...by, endedAt: null, endedBy: null }))
   return row
+}
+
+/** The schedule as its end in this transaction will leave it, for what a hint says that it changes. */
+function afterEnd(row: ScheduleRow, now: number): ScheduleRow {
+  return planned({ ...row, anchorAt: now, lastEndAt: now, waitsFor: null }, { now, lastRunId: null })
 }
 
 export interface HintsCleared {
   readonly answer: 'cleared'
   readonly row: ScheduleRow
   readonly cleared: readonly HintKind[]
-  /** The authors of hints that are above this one, and stay. */
+  /** The authors of hints of higher ranks, which stay. */
   readonly kept: readonly AuthorKind[]
 }
 
@@ -108,7 +139,10 @@ export function* clearHintsOf(
   { kinds, author, now }: { readonly kinds: readonly HintKind[]; readonly author: Author; readonly now: number },
 ): Step<HintsCleared | Refused> {
   const all = everyHint(locked.hints).filter(({ kind }) => kinds.includes(kind))
-  const gone = all.filter(({ by }) => rankOf(by) >= rankOf(author.kind))
+  // The one-shot hint of a loop that paces itself is all its timing: without it the loop would neither go on nor end.
+  const isTiming = ({ kind }: RankedHint) => kind === 'oneshot' && locked.spec.task?.pace === 'self'
+  const mayGo = isPerson(author.kind) ? all : all.filter((hint) => !isTiming(hint))
+  const gone = mayGo.filter(({ by }) => rankOf(by) >= rankOf(author.kind))
   const kept = all.filter((hint) => !gone.includes(hint)).map(({ by = 'person' }) => by)
   const cleared = kinds.filter((kind) => gone.some((hint) => hint.kind === kind))
   if (gone.length === 0) return { answer: 'cleared', row: locked, cleared, kept }
@@ -121,10 +155,10 @@ export function* clearHintsOf(
   return { answer: 'cleared', row, cleared, kept }
 }
 
-/** What an author may do to a locked schedule. */
+/** Checks what an author may do to a locked schedule. */
 export function boundsOf(
   { spec, anchorAt, lastEndAt, steering }: ScheduleRow,
-  { by, wanted, now }: { readonly by: AuthorKind; readonly wanted: Wanted; readonly now: number },
+  { by, wanted, now, isAtEnd, everyMinMs }: Pick<BoundsInput, 'by' | 'wanted' | 'now' | 'isAtEnd' | 'everyMinMs'>,
 ): ReturnType<typeof hintBounds> {
   if (!isPerson(by) && !isWorkable(spec)) {
     const problem = 'is of a schedule whose time zone this machine does not know'
@@ -133,17 +167,17 @@ export function boundsOf(
       refusal: { code: 'not-allowed', field: 'kind', problem, expected: 'a known time zone' },
     }
   }
-  return hintBounds({ now, by, wanted, schedule: spec, state: { anchorAt, lastEndAt, steering } })
+  return hintBounds({ now, by, wanted, isAtEnd, everyMinMs, schedule: spec, state: { anchorAt, lastEndAt, steering } })
 }
 
-/** What a person does supersedes what was decided before it. */
+/** A change by a person supersedes proposals that were made before it. */
 export function withEpoch(row: ScheduleRow, { kind }: Pick<Author, 'kind'>): ScheduleRow {
   return isPerson(kind) ? { ...row, hintEpoch: row.hintEpoch + 1 } : row
 }
 
 /**
- * A pause or an interval hint that ended before any worker acted on it is applied first: calendar instants since then get an end,
- * and the new hint does not reach back. A one-shot that is removed, as one of `gone`, does not fire on the way.
+ * A pause or an interval hint that ended before any worker acted on its end is applied first: cron instants since then get an
+ * end, and the new hint does not apply to them. A one-shot that is being removed (`gone`) does not fire meanwhile.
  */
 function* withPastSettled(
   context: StoreContext,
@@ -156,7 +190,7 @@ function* withPastSettled(
   if (!isPauseOver && !isIntervalOver(row.hints, now)) return row
   const taken = isPauseOver ? gone.filter(({ kind }) => kind === 'oneshot') : []
   const asked = { ...row, hints: withoutHints(row.hints, taken, now) }
-  return (yield* fireSchedules(context, now, [asked])).after.get(row.id) ?? row
+  return yield* fireBefore(context, now, asked)
 }
 
 function* askAgain(found: ScheduleRow, hints: Hints, now: number): Step<ScheduleRow> {
@@ -167,14 +201,17 @@ function* askAgain(found: ScheduleRow, hints: Hints, now: number): Step<Schedule
   return after
 }
 
-/** A removed one-shot does not fire, even if its instant has passed. While an end is awaited no instant is nominal. */
+/**
+ * A removed one-shot does not fire, even if its instant has passed. While the end of a run is awaited there are no
+ * nominal instants.
+ */
 function asOf(row: ScheduleRow, now: number): number {
   const { timing } = row.spec
   const isDelay = row.hints.interval !== undefined || (timing.everyMs !== undefined && timing.from !== 'start')
   return row.hints.oneshot !== undefined || isDelay ? now : beforeOneshot(row, now)
 }
 
-/** The row without the plan of a hint that was removed while a lower one takes its place. */
+/** The row without the plan of a removed hint, whose place a hint of lower rank takes. */
 function withoutPlan(row: ScheduleRow, left: Hints): ScheduleRow {
   const { nextDecision, hints } = row
   const kind = nextDecision?.winner === 'interval-hint' ? 'interval' : 'oneshot'

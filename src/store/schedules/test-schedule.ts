@@ -10,8 +10,9 @@ import { lockNamedSchedule } from './schedule-row.ts'
 export type TestAnswer = { readonly answer: 'created'; readonly id: string } | { readonly answer: 'not-found' }
 
 /**
- * Makes a run of what a schedule does, now. The run belongs to no schedule and only names it among its options: so it starts although
- * the schedule is paused or has a live run, and its end moves no chain, counts no failure, and is seen by no hint, rule or planner.
+ * Makes a test run of a schedule's target, now. The run belongs to no schedule and only names the schedule among its options. So it
+ * starts although the schedule is paused or has a live run; its end moves no schedule, counts as no failure, and is ignored by rules
+ * and planners.
  */
 export function* testSchedule(context: StoreContext, name: string): Step<TestAnswer> {
   const schedule = yield* lockNamedSchedule(context, name)

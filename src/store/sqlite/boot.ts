@@ -19,7 +19,7 @@ import { isProvenDead, ownIdentity, type ProcessIdentity } from '../workers/proc
 import { openHandle, primaryCode, type SqliteHandle, sqliteCode } from './driver.ts'
 import { pragmaInThread } from './thread.ts'
 
-/** Older ones can corrupt a file in WAL mode when two connections checkpoint and commit together. */
+/** Older versions can corrupt a file in WAL mode when two connections checkpoint and commit together. */
 export const versionMin = '3.51.3'
 
 /** SQLite's locks and shared memory do not work across a network. The keys are Linux's file system numbers. */
@@ -63,8 +63,9 @@ export function prepareFile(path: string): string {
 }
 
 /**
- * A store is never empty under its own name, not even while it is created: an empty file there was a store, or is not ours. So an
- * empty database is created under another name and linked to its own, which succeeds for only one of several processes.
+ * A store is never empty under its own name, not even while it is created: an empty file of that name is a truncated store, or
+ * not ours. So an empty database is created under another name and linked to its own, which succeeds for only one of several
+ * processes.
  */
 function makeFile(file: string): void {
   const made = `${file}.new-${randomUUID()}`
@@ -94,7 +95,7 @@ function giveName(made: string, file: string): void {
   }
 }
 
-/** SQLite would make a new database of it, and drop a log beside it. */
+/** SQLite would make a new database of this file, and delete a log beside it. */
 function refuseEmpty(file: string): void {
   if (statSync(file).size > 0) return
   const hint = `If it was a store, restore it from a backup. If not, delete it with its log (rm ${basename(file)} ${basename(file)}-wal ${basename(file)}-shm); Belfry then creates a new store.`
@@ -109,8 +110,8 @@ function refuseEmpty(file: string): void {
 }
 
 /**
- * Level by level: Node's own recursive mkdir loops for ever where an existing folder reports ENOENT when something is created in
- * it, as /proc does.
+ * Creates the folders level by level: Node's own recursive mkdir loops for ever where an existing folder reports ENOENT when
+ * something is created in it, as /proc does.
  */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return
@@ -136,7 +137,7 @@ export function unwritable(file: string, error: Error): BelfryError {
 
 /**
  * The disk failed, or a file beside the store does not fit it: a log that is deleted while a process uses the store leaves shared
- * memory that refers to more than SQLite then finds.
+ * memory that refers to pages that are gone.
  */
 function unreadable(file: string, cause: Error): BelfryError {
   const real = realpathSync(file)
@@ -151,12 +152,12 @@ function unreadable(file: string, cause: Error): BelfryError {
   })
 }
 
-/** 0 where there is no such file. */
+/** 0 if the file does not exist. */
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The messages of the system and of SQLite help a person less. */
+/** Reasons in words: the messages of the system and of SQLite help a person less. */
 function whyUnwritable(file: string, error: Error): { reason: string; hint: string } {
   const { code, path = file, syscall } = error as NodeJS.ErrnoException
   const rights = 'Give this user the right to write the file and its folder, or name another store.'
@@ -233,7 +234,7 @@ let openings = 0
 
 /**
  * Records that this process has the file open, and returns the processes that had it open and never closed it. A process of
- * another container may still live, so it counts only after a reboot or when it is proven dead.
+ * another container may still be alive, so it counts only after a reboot or when it is proven dead.
  */
 export function noteOpening(handle: SqliteHandle): { mine: Opening | null; leftOpen: Opening[] } {
   const own = ownIdentity()

@@ -44,7 +44,7 @@ export function logBytes(file: string): number {
   return existsSync(log) ? statSync(log).size : 0
 }
 
-/** Both are set at every opening: if they differ, another program has changed them since. */
+/** Both settings are set at every opening: if one differs now, another program has changed it since. */
 function risksIn({ journal_mode: mode, synchronous }: Row): RiskySetting[] {
   const mend = 'Restart this process; every opening sets it.'
   const risks: RiskySetting[] = []

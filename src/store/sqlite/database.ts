@@ -25,7 +25,7 @@ import { WriteQueue } from './write-queue.ts'
 
 interface Prepared {
   readonly statement: SqliteStatement
-  /** Of the rows it returns; empty when it returns none. */
+  /** The names of the returned columns; empty when the statement returns no rows. */
   readonly columns: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export class SqliteDatabase implements Database {
   readonly #handle: SqliteHandle
   readonly #clock: Dials
   readonly #beforeClose: () => void
-  /** Weak, so that a caller's handle can be collected. */
+  /** A weak map, so that a caller's handle can be collected. */
   readonly #prepared = new WeakMap<SqliteHandle, Map<Statement, Prepared>>()
   readonly #ahead = new WeakMap<Request, Row[]>()
   readonly #listening = new Set<() => void>()
@@ -45,7 +45,7 @@ export class SqliteDatabase implements Database {
   readonly #writes: WriteQueue
   readonly #lentIds = new LentIds()
   #dataVersion: SqliteStatement | undefined
-  /** The first sign that the file is damaged. */
+  /** The first sign of damage to the file that was seen. */
   #damage: BelfryError | null = null
 
   constructor(handle: SqliteHandle, place: string, clock: Dials, beforeClose: () => void = () => undefined) {
@@ -151,7 +151,7 @@ export class SqliteDatabase implements Database {
   }
 
   wakeOthers(): void {
-    // Other processes watch the file.
+    // Nothing to send: other processes watch the file.
   }
 
   async close(): Promise<void> {
@@ -211,7 +211,8 @@ export class SqliteDatabase implements Database {
       this.#handle.exec('commit')
     } catch (error) {
       this.#rollBack()
-      // After a failed sync the pages may or may not be on the disk, so this is not a "no".
+      // After a failed sync the pages may or may not be on the disk, so it is unknown whether the
+      // commit took effect.
       throw new BelfryError(
         'commit-unknown',
         `The commit to ${this.place} failed and may or may not have taken effect.`,
@@ -241,7 +242,7 @@ export class SqliteDatabase implements Database {
         if (request.areTold && handle !== this.#handle) return this.#lentIds.take(request.count).map((id) => ({ id }))
         return this.#countIds(handle, request.count)
       case 'wake-others':
-        // Other processes notice the change of the file.
+        // Nothing to send: other processes notice the change of the file.
         return []
       case 'all': {
         const prepared = this.#prepare(handle, request.statement)
@@ -293,7 +294,7 @@ export class SqliteDatabase implements Database {
   }
 }
 
-/** PostgreSQL has a sequence for it. */
+/** Only for SQLite: PostgreSQL has a sequence for this. */
 const countIds = dialects('count ids', {
   sqlite: 'update belfry.id_counter set last = last + $1 returning last',
   postgres: null,
@@ -324,7 +325,7 @@ function refuseOtherFile(handle: SqliteHandle, place: string): void {
   })
 }
 
-/** Both may be links; a dangling link is compared by its name. */
+/** Both paths may be links; a dangling link is compared by its name. */
 function realOf(file: string): string {
   return existsSync(file) ? realpathSync(file) : file
 }

@@ -38,7 +38,7 @@ export class FileWatch {
   }
 }
 
-/** SQLite keeps both beside the file itself, and not beside a link to it. */
+/** SQLite keeps the log and the shared memory beside the file itself, not beside a link to it. */
 function filesOf(place: string): string[] {
   const file = existsSync(place) ? realpathSync(place) : place
   return [place, `${file}-wal`, `${file}-shm`]
@@ -65,7 +65,10 @@ function vanishedBeside(place: string, lost: string): BelfryError {
   })
 }
 
-/** Identifies a file, as opposed to another one of its name; null where there is none, as for a store in memory. */
+/**
+ * Identifies a file, as opposed to another file of the same name; null where there is no file, as for a store in
+ * memory.
+ */
 function identityOf(place: string): string | null {
   const found = statSync(place, { throwIfNoEntry: false })
   return found === undefined ? null : `${found.dev}:${found.ino}`

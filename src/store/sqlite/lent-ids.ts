@@ -21,7 +21,7 @@ export class LentIds {
   }
 }
 
-/** 52 bits of it: a number that a double holds exactly. */
+/** 52 random bits, because a double holds a number of that size exactly. */
 function randomNumber(): number {
   const bytes = randomBytes(7)
   return bytes.readUIntBE(0, 6) * 16 + (bytes.readUInt8(6) & 15)

@@ -3,7 +3,10 @@ import type { Clock } from '../../core/clock.ts'
 
 /** A write of another process must be noticed within 250 ms, even on a busy machine without file notifications. */
 const lookEveryMs = 100
-/** The system reports a change when it is written, and it is visible when committed: the delays of the checks in between. */
+/**
+ * The delays of the checks after a report: the system reports a change when it is written, but it is visible only when it is
+ * committed.
+ */
 const looksAfterMs = [1, 1, 2, 4, 8, 16]
 /**
  * A listener checks the store itself, so processes that write without a pause are reported no oftener than this, after a few
@@ -29,7 +32,7 @@ export interface Watched {
  */
 export function listen({ clock, changeMark, heard, watch }: Watched): () => void {
   let mark = markOrNull(changeMark)
-  /** When the rests after all reports so far are over. */
+  /** When the pauses after all reports so far are over. */
   let restedAt = Number.NEGATIVE_INFINITY
   let takeBackPoll = clock.after(lookEveryMs, poll)
   let takeBackNext: (() => void) | null = null
@@ -49,7 +52,7 @@ export function listen({ clock, changeMark, heard, watch }: Watched): () => void
     return true
   }
 
-  /** A change reported during the checks restarts them, and delays none. */
+  /** A change that is reported during the checks restarts their sequence, and delays no check. */
   function changed(): void {
     looks = 0
     if (takeBackNext === null) lookNext()

@@ -26,7 +26,7 @@ export function ownMark(file: string): Mark {
   }
 }
 
-/** The id of this machine; empty in containers and on systems that have none, where the file alone is compared. */
+/** The id of this machine; empty in containers and on systems that have no id; there only the file is compared. */
 function machineId(): string {
   for (const place of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
     try {
@@ -63,7 +63,7 @@ export function giveMark(file: string): void {
   })
 }
 
-/** The marks of a store, one for each user who created or trusted it; none where it is older than marks. */
+/** The marks of a store, one for each user who created or trusted it; none if the store is older than marks. */
 export function marksIn(file: string): Mark[] {
   return withHandle(file, (handle) => {
     const table = handle.prepare(`select 1 from sqlite_master where type = 'table' and name = 'mark'`).get()
@@ -79,7 +79,7 @@ function writeMark(handle: SqliteHandle, file: string): void {
   handle.prepare('insert into mark values (?, ?, ?, ?, ?)').run(machine, user, device, inode, born)
 }
 
-/** By a handle of its own: only a store in a file has a mark, and the other database does not know marks. */
+/** Uses a handle of its own: only a store in a SQLite file has a mark, and PostgreSQL has none. */
 function withHandle<Result>(file: string, work: (handle: SqliteHandle) => Result): Result {
   const handle = openHandle(file)
   try {

@@ -6,7 +6,10 @@ import type { Step } from '../statement.ts'
 /** What the queue needs from its connection. None of this waits. */
 export interface Writer {
   readonly place: string
-  /** Whether it has begun; another connection may be writing. Throws where the file cannot be written at all. */
+  /**
+   * Begins a transaction. Returns whether it has begun: another connection may be writing. Throws where the file
+   * cannot be written at all.
+   */
   begin(): boolean
   drive<Result>(step: Step<Result>): Result
   commit(): void
@@ -14,7 +17,7 @@ export interface Writer {
 }
 
 export interface WriteOptions {
-  /** It is rolled back at its end, and returns what it would have returned. */
+  /** The write is rolled back at its end, and returns what it would have returned. */
   readonly isRehearsal?: boolean
 }
 
@@ -22,7 +25,7 @@ interface Write {
   readonly verb: () => Step<unknown>
   readonly isRehearsal: boolean
   readonly askedAt: number
-  /** It has a transaction of its own. */
+  /** The write has a transaction of its own. */
   isAlone: boolean
   readonly answer: (result: never) => void
   readonly refuse: (error: unknown) => void
@@ -58,7 +61,7 @@ export class WriteQueue {
       this.#waiting.push({ verb, isRehearsal, isAlone: isRehearsal, askedAt, answer, refuse })
       if (this.#isAwake) return
       this.#isAwake = true
-      // It begins when all code of this turn has run, and has queued its own writes.
+      // The group begins when all code of this turn has run and has queued its writes.
       queueMicrotask(() => process.nextTick(() => void this.#run()))
     })
   }
@@ -77,7 +80,7 @@ export class WriteQueue {
     this.#isAwake = false
   }
 
-  /** Whether a group was written. */
+  /** Returns whether a group was written. */
   #writeGroup(): boolean {
     try {
       if (!this.#writer.begin()) return false
@@ -119,7 +122,7 @@ export class WriteQueue {
     return done
   }
 
-  /** One of them failed and rolled the others back with it: each is repeated alone. */
+  /** One of the writes failed and rolled back the others too: each is repeated alone. */
   #separate(writes: readonly Write[]): void {
     for (const write of writes) write.isAlone = true
     this.#waiting.unshift(...writes)

@@ -23,7 +23,7 @@ export interface TokenView {
   readonly createdBy: string
   readonly expiresAt: number | null
   readonly revokedAt: number | null
-  /** When it was last used, about. */
+  /** About when it was last used. */
   readonly usedAt: number | null
   /** The config file that sets its scope. */
   readonly managedBy?: string

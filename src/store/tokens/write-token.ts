@@ -24,7 +24,7 @@ const revoke = both(
   'token revoke',
   'update belfry.token set revoked_at = $3 where ns = $1 and name = $2 and revoked_at is null returning id',
 )
-/** Once in a while is enough: every write costs a commit. */
+/** The time of use is written only now and then, because every write costs a commit. */
 const noteUse = both(
   'token note use',
   'update belfry.token set used_at = $3 where id = $1 and ns = $2 and coalesce(used_at, 0) < $4',

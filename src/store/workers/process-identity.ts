@@ -24,7 +24,10 @@ export function ownIdentity(): ProcessIdentity | null {
   }
 }
 
-/** Dead only when that is certain: a process of another machine or container may live, whatever its pid looks like here. */
+/**
+ * A process counts as dead only when that is certain: a process of another machine or container may be alive, whatever its
+ * pid looks like here.
+ */
 export function isProvenDead(other: ProcessIdentity, own: ProcessIdentity | null = ownIdentity()): boolean {
   if (own === null || other.bootId !== own.bootId || other.pidNamespace !== own.pidNamespace) return false
   return startOf(other.pid) !== other.startedAt

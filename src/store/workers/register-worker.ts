@@ -9,8 +9,8 @@ import { workerIdOf } from './take-duty.ts'
 const fresh = tables.worker.but('stoppedAt', 'diedAt', 'isHost', 'lost')
 const insertWorker = both('worker insert', fresh.insertOne())
 /**
- * A stop is final: a beat in flight when its worker stopped does not revive it. Another worker reports a death, so that the last
- * beat of the dead one stays as it was.
+ * A stop is final: a beat in flight when its worker stopped does not revive it. A death is reported by another worker, so it
+ * does not change the last heartbeat of the dead one.
  */
 const beatWorkers = dialects('worker beat', {
   sqlite: `update belfry.worker set beat_at = case when stopped_at is null and $6 = 0 then $3 else beat_at end,

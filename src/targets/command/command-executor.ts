@@ -36,7 +36,7 @@ const textLengthMax = 100 * 1024
 export function commandExecutor(options: CommandOptions = {}): Execute {
   const { killAfterMs = killAfterMsDefault, environment = process.env } = options
   const resolver = options.secrets ?? secretResolver({ env: environment, folder: null })
-  const tether = new Tether(killAfterMs)
+  const tether = new Tether()
   const begin = async (attempt: Attempt, file: string): Promise<Begun | Ended> => {
     try {
       const { program, secrets } = await prepared(attempt, resolver, { own: environment, file })
@@ -54,13 +54,18 @@ export function commandExecutor(options: CommandOptions = {}): Execute {
       if ('facts' in begun) return begun
       const { exit, text } = await attended(attempt, begun).finally(() => tether.letGo(begun.started.group.id))
       const durationMs = Math.round(attempt.clock.monotonic() - startedMs)
-      const written = await file.read(begun.secrets, (why) => attempt.output(`\n[belfry: ${why}]\n`))
-      if (written === null) return { facts: { ...exit, ...text }, result: { ...exit, durationMs } }
-      return { facts: { ...exit, ...text, json: written.value }, result: written.value }
-    })
+      let unread: Pick<EndFacts, 'incomplete'> = {}
+      const written = await file.read(begun.secrets, (why) => {
+        unread = { incomplete: why }
+        attempt.output(`\n[belfry: ${why}]\n`)
+      })
+      if (written === null) return { facts: { ...exit, ...text, ...unread }, result: { ...exit, durationMs } }
+      const whole = { ...exit, ...text, json: written.value, incomplete: undefined }
+      return { facts: whole, result: written.value }
+    }, attempt.answerBytesMax)
 }
 
-/** What a program reads: the payload, or the message that is made of it. */
+/** What the program reads on stdin: the payload, or the message that is made from it. */
 function inputOf(attempt: Attempt, messageOf: MessageOf | undefined): string | null {
   if (attempt.payload === undefined) return null
   const message = messageOf?.(attempt) ?? null
@@ -72,7 +77,10 @@ interface Begun {
   readonly secrets: readonly Secret[]
 }
 
-/** Nothing was begun, so a retry does no harm; and a deploy may bring the program, an operator the secret. */
+/**
+ * Nothing was begun, so a retry does no harm, and it may succeed: a deployment may bring the program, or an
+ * operator the secret.
+ */
 function notBegun(error: unknown): Ended {
   if (!(error instanceof BelfryError)) throw error
   return { facts: { error: error.message, retryable: error.code !== 'invalid' } }
@@ -85,13 +93,13 @@ interface Prepared {
 
 interface Surroundings {
   readonly own: Environment
-  /** Where it may write its result. */
+  /** Where the program may write its result. */
   readonly file: string
 }
 
 async function prepared(attempt: Attempt, resolver: SecretResolver, { own, file }: Surroundings): Promise<Prepared> {
   const { command, cwd = process.cwd(), env = {} } = checked(attempt.target)
-  // After `--` a line that begins with a dash is no option of the shell.
+  // After `--` a line that begins with a dash is not an option of the shell.
   const argv = typeof command === 'string' ? ['/bin/sh', '-c', '--', command] : command
   const { value, secrets } = await resolver.resolve({ argv, env })
   const filled = value as { argv: Program['argv']; env: Record<string, string> }
@@ -110,13 +118,13 @@ function checked(target: Target): CommandTarget {
 
 interface Attended {
   readonly exit: Exit
-  readonly text: Pick<EndFacts, 'text' | 'json'>
+  readonly text: Pick<EndFacts, 'text' | 'json' | 'incomplete'>
 }
 
 /** Passes on the program's output, ends it when the attempt is told to stop, and waits until nothing of it is left. */
 async function attended(attempt: Attempt, { started, secrets }: Begun): Promise<Attended> {
   const { stdout, stderr, group, exited } = started
-  const tail = new Tail(textLengthMax)
+  const tail = new Tail(attempt.answerBytesMax ?? textLengthMax)
   const drained = () => attempt.drained()
   const say = (text: string) => attempt.output(text)
   const keep = (text: string) => {
@@ -138,12 +146,12 @@ async function attended(attempt: Attempt, { started, secrets }: Begun): Promise<
   return { exit, text: textFacts(tail) }
 }
 
-function textFacts({ text, isCut }: Tail): Pick<EndFacts, 'text' | 'json'> {
-  if (isCut) return { text }
+function textFacts({ text, isCut }: Tail): Attended['text'] {
+  if (isCut) return { text, incomplete: 'stdout is longer than what is kept of it' }
   try {
     return { text, json: JSON.parse(text) }
   } catch {
-    // Most programs do not write JSON.
+    // Not a problem: most programs do not print JSON.
     return { text }
   }
 }

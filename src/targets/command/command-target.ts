@@ -19,7 +19,7 @@ export interface CommandTarget {
 
 const fields = ['command', 'cwd', 'env']
 const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** A shell runs before every program for an instant, and would change these variables. */
+/** A shell runs for an instant before every program, and would change these variables. */
 const shellNames: ReadonlySet<string> = new Set(['IFS', 'LINENO', 'OLDPWD', 'OPTIND', 'PPID', 'PWD', 'SHLVL', '_'])
 
 /** All problems of a command target. `resolveCommandTarget` has made relative paths absolute before. */
@@ -85,7 +85,7 @@ function nameProblems(name: string): TargetProblem[] {
   }
   const field = `env.${name}`
   if (name.startsWith('BELFRY_')) {
-    return [problemAt(field, 'begins with BELFRY_', 'another name: these are given by Belfry')]
+    return [problemAt(field, 'begins with BELFRY_', 'another name: Belfry sets this one')]
   }
   if (shellNames.has(name)) {
     return [problemAt(field, 'is a name that shells set by themselves', 'another name')]

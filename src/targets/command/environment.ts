@@ -2,7 +2,10 @@ import type { Attempt } from '../attempt.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a program gets of Belfry's own environment. All else stays here, secrets and tokens above all. */
+/**
+ * The variables that a program gets from Belfry's own environment. All other variables stay here, above
+ * all secrets and tokens.
+ */
 const inherited = ['PATH', 'HOME', 'USER', 'LANG', 'TZ', 'SHELL']
 /** The usual folders of programs; for a Belfry that was itself started without a PATH. */
 const pathDefault = '/usr/local/bin:/usr/bin:/bin'
@@ -23,7 +26,7 @@ export function environmentOf(
   return { ...environment, TRACEPARENT: attempt.traceparent, ...named, ...attemptVariables(attempt), ...result }
 }
 
-/** Run, attempt and claim also identify leftovers of a dead worker, so a target must not replace them. */
+/** Run, attempt and claim also identify processes that a dead worker left behind, so a target must not replace them. */
 function attemptVariables(attempt: Attempt): Record<string, string> {
   return {
     BELFRY_RUN: attempt.runId,

@@ -21,7 +21,7 @@ export const commandKind: TargetKind = {
   resolved: resolveCommandTarget,
   absent: absentPaths,
   words({ command, cwd }, word) {
-    // As a shell would read it, so that it can be tried by hand; a whole line stays as it is.
+    // The command in shell syntax, so that it can be tried by hand; a line for sh stays as it is.
     const text = Array.isArray(command)
       ? command.map((each) => argumentText(each, word)).join(' ')
       : `${command} by sh -c`

@@ -4,7 +4,7 @@ import { systemClock } from '../../core/clock.ts'
 import { redactor } from '../redact.ts'
 import type { Secret } from '../secret.ts'
 
-/** A pipe without writers holds far less; more comes from a process outside the group. */
+/** A pipe without writers holds far less than this; more must come from a process outside the group. */
 const lastBytesMax = 1024 * 1024
 const silenceMsMax = 200
 

@@ -29,7 +29,7 @@ export async function startProblem({ argv: [name], cwd, environment }: Program):
 
 async function folderProblem(path: string): Promise<string | null> {
   try {
-    if (!(await stat(path)).isDirectory()) return 'is no folder'
+    if (!(await stat(path)).isDirectory()) return 'is not a folder'
     await access(path, constants.X_OK)
     return null
   } catch (error) {
@@ -39,7 +39,7 @@ async function folderProblem(path: string): Promise<string | null> {
 
 async function fileProblem(path: string): Promise<string | null> {
   try {
-    if (!(await stat(path)).isFile()) return 'is no file'
+    if (!(await stat(path)).isFile()) return 'is not a file'
     await access(path, constants.X_OK)
     return null
   } catch (error) {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex, Readable } from 'node:stream'
 import { BelfryError } from '../../core/error.ts'
-import { ProcessGroup } from './process-group.ts'
+import { ProcessGroup } from '../process-group.ts'
 import type { Program } from './start-problem.ts'
 import type { Tether } from './tether.ts'
 
@@ -44,7 +44,7 @@ export async function start({ program, input, tether, killAfterMs }: StartInput)
   const { child, pid, exited } = await spawned(program, input)
   const group = new ProcessGroup(pid, killAfterMs)
   try {
-    await tether.hold(pid)
+    await tether.hold(pid, killAfterMs)
   } catch (error) {
     group.end()
     await exited
@@ -52,7 +52,7 @@ export async function start({ program, input, tether, killAfterMs }: StartInput)
     throw error
   }
   const [, stdout, stderr, leave] = child.stdio as [unknown, Readable, Readable, Duplex, unknown]
-  // If it has ended meanwhile, the write fails and does not matter.
+  // If the program has ended meanwhile, the write fails; that does not matter.
   leave.on('error', () => undefined)
   leave.end('\n')
   return { stdout, stderr, group, exited }
@@ -71,12 +71,12 @@ async function spawned({ argv, cwd, environment }: Program, input: string | null
     const child = spawn('/bin/sh', ['-c', gate, 'belfry', ...argv], {
       cwd,
       env: environment,
-      // Makes it the leader of its own session and group.
+      // Makes the program the leader of its own session and group.
       detached: true,
       stdio: [file?.fd ?? 'ignore', 'pipe', 'pipe', 'pipe'],
     })
     if (child.pid === undefined) throw (await once(child, 'error'))[0]
-    // Registered at once: it may be killed before anything else is done.
+    // The group is registered at once: this process may be killed before it does anything else.
     const exited = new Promise<Exit>((resolve) => {
       child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
     })

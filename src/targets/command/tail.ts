@@ -13,7 +13,7 @@ export class Tail {
     return this.#text
   }
 
-  /** Whether there was more before it. It is the same before and after a call of `text`. */
+  /** Whether earlier text was dropped. The value is the same before and after a call of `text`. */
   get isCut(): boolean {
     return this.#isCut || this.#text.length > this.#lengthMax
   }
@@ -28,7 +28,7 @@ export class Tail {
     if (this.#text.length <= length) return
     this.#isCut = true
     const kept = this.#text.slice(-length)
-    // Half a character at the beginning belongs to the dropped part.
+    // Half a character at the beginning is dropped too.
     this.#text = /^[\uDC00-\uDFFF]/.test(kept) ? kept.slice(1) : kept
   }
 }

@@ -3,29 +3,32 @@ import type { Socket } from 'node:net'
 import { BelfryError } from '../../core/error.ts'
 
 /**
- * The watcher: it reads which groups start (`+ 12`) and end (`- 12`), and when its input closes it ends those that are left. It
- * ignores signals, because a signal to the worker's whole session or service would otherwise end it first.
+ * The watcher: it reads which groups start, with the seconds that each has after TERM (`+ 12 5`), and which end (`- 12`). When its
+ * input closes, the watcher ends the groups that are left. It ignores signals, because a signal to the worker's whole session or
+ * service would otherwise end it first. A group that is gone is forgotten at once: its number may soon be another's.
  */
 const watch = `
 trap '' HUP INT QUIT TERM
-seconds=$1
 groups=' '
-while read -r sign group; do
+while read -r sign group seconds; do
   case $sign in
-    +) groups="$groups$group " ;;
-    -) case $groups in *" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;; esac ;;
+    +) groups="$groups$group:$seconds " ;;
+    -) case $groups in *" $group:"*) rest="\${groups#*" $group:"}"; groups="\${groups%%" $group:"*} \${rest#* }" ;; esac ;;
   esac
 done
-[ "$groups" = ' ' ] && exit
-for group in $groups; do kill -s TERM -- "-$group"; done
-while [ "$seconds" -gt 0 ]; do
-  left=
-  for group in $groups; do kill -s 0 -- "-$group" && left=$group; done
-  [ -z "$left" ] && exit
+for each in $groups; do kill -s TERM -- "-\${each%:*}"; done
+passed=0
+while [ "$groups" != ' ' ]; do
+  left=' '
+  for each in $groups; do
+    kill -s 0 -- "-\${each%:*}" || continue
+    if [ "$passed" -ge "\${each#*:}" ]; then kill -s KILL -- "-\${each%:*}"; else left="$left$each "; fi
+  done
+  groups=$left
+  [ "$groups" = ' ' ] && exit
   sleep 1
-  seconds=$((seconds - 1))
+  passed=$((passed + 1))
 done
-for group in $groups; do kill -s KILL -- "-$group"; done
 `
 
 const restartsMax = 3
@@ -36,23 +39,20 @@ const restartsMax = 3
  * it; a watcher for each command would be left to process 1, and in a container that may be a program that reaps no children.
  */
 export class Tether {
-  readonly #killAfterMs: number
-  readonly #groups = new Set<number>()
+  /** For each group, the seconds that it has after TERM. */
+  readonly #groups = new Map<number, number>()
   #watcher: ChildProcess | null = null
   #restarts = 0
 
-  constructor(killAfterMs: number) {
-    this.#killAfterMs = killAfterMs
-  }
-
-  /** Resolves when the group will be ended whatever happens to this process. */
-  async hold(group: number): Promise<void> {
-    this.#groups.add(group)
+  /** Resolves when the group will be ended whatever happens to this process: by TERM, and `killAfterMs` later by KILL. */
+  async hold(group: number, killAfterMs: number): Promise<void> {
+    const seconds = Math.max(1, Math.ceil(killAfterMs / 1_000))
+    this.#groups.set(group, seconds)
     if (this.#watcher === null) await this.#start()
-    else await this.#tell(`+ ${group}\n`)
+    else await this.#tell(held([group, seconds]))
   }
 
-  /** The group is over. Its number may soon be reused. */
+  /** Call it when the group is gone: its number may soon be reused. */
   letGo(group: number): void {
     if (!this.#groups.delete(group)) return
     const watcher = this.#watcher
@@ -66,21 +66,20 @@ export class Tether {
   }
 
   async #start(): Promise<void> {
-    const seconds = Math.max(1, Math.ceil(this.#killAfterMs / 1_000))
-    const watcher = spawn('/bin/sh', ['-c', watch, 'belfry-tether', String(seconds)], {
+    const watcher = spawn('/bin/sh', ['-c', watch, 'belfry-tether'], {
       cwd: '/',
       env: { PATH: '/usr/bin:/bin' },
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
     })
     this.#watcher = watcher
-    // It must not keep this process alive: it waits for the end of this process.
+    // The watcher must not keep this process alive, because it waits for the end of this process.
     watcher.unref()
     ;(watcher.stdin as Socket | null)?.unref()
     watcher.stdin?.on('error', () => this.#lost(watcher))
     watcher.on('error', () => this.#lost(watcher))
     watcher.on('exit', () => this.#lost(watcher))
-    await this.#tell([...this.#groups].map((group) => `+ ${group}\n`).join(''))
+    await this.#tell([...this.#groups].map(held).join(''))
   }
 
   /** The watcher was killed. Another takes over, unless they keep dying. */
@@ -89,7 +88,7 @@ export class Tether {
     this.#watcher = null
     if (this.#groups.size === 0 || this.#restarts >= restartsMax) return
     this.#restarts++
-    // A failure is handled here as the loss of the new one.
+    // A failure is handled in the same way, as the loss of the new watcher.
     this.#start().catch(() => undefined)
   }
 
@@ -106,4 +105,8 @@ export class Tether {
       else watcher.stdin.write(line, (error) => (error ? fail(error) : resolve()))
     })
   }
+}
+
+function held([group, seconds]: readonly [number, number]): string {
+  return `+ ${group} ${seconds}\n`
 }

@@ -3,9 +3,9 @@ import { failureOf } from './handler-failure.ts'
 import { AttemptRun, type Handler } from './handler-run.ts'
 
 /**
- * Executes runs by a function of this process. Whatever the function does (throw at once or later, throw a value that is no
- * error, return a broken promise) ends its own run and no other. The caller handles a function that never ends, by the attempt's
- * signal.
+ * Executes runs by a function of this process. Whatever the function does (throw at once or later, throw a value that is not an
+ * error, return a broken promise) ends its own run and no other. A function that never ends is handled by the caller, through
+ * the attempt's signal.
  */
 export function handlerExecutor<Payload, Result>(handle: Handler<Payload, Result>): Execute {
   return (attempt) => {
@@ -27,7 +27,7 @@ function threw(thrown: unknown): Ended {
   return { facts: { ...failureOf(thrown) } }
 }
 
-/** What `await` would wait for. */
+/** A value that `await` would wait for. */
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   const canHaveMembers = (typeof value === 'object' && value !== null) || typeof value === 'function'
   return canHaveMembers && typeof (value as { then?: unknown }).then === 'function'

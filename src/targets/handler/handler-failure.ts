@@ -12,7 +12,7 @@ export interface RunFailureOptions {
    */
   readonly retryAfterMs?: number
   /**
-   * The provider refused by its limit; `resetAt` is when that opens again, in epoch ms or as ISO text with an offset. It matters
+   * The provider refused by its limit; `resetAt` is when the limit resets, in epoch ms or as ISO text with an offset. It matters
    * where the run names an account.
    */
   readonly rateLimited?: boolean | LimitGiven
@@ -34,7 +34,7 @@ export class RunFailure extends Error {
   }
 }
 
-/** As for every target. */
+/** `false` and `true` mean the same as for every target. */
 const retryAfterMsMax = 3_600_000
 
 type Failure = Pick<EndFacts, 'error' | 'retryable' | 'retryAfterMs' | 'rateLimited'>
@@ -66,7 +66,7 @@ function limitOf(given: unknown): RateLimited | undefined {
   }
 }
 
-/** A text without an offset is no instant: it would mean another one on each machine. */
+/** A text without an offset is not an instant: it would mean another instant on each machine. */
 function resetOf(given: unknown): Pick<RateLimited, 'resetAt' | 'resetText'> {
   if (given === undefined || given === null) return {}
   const isText = typeof given === 'string'

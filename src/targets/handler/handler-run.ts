@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { inspect } from 'node:util'
+import type { AgentState } from '../../core/agent/agent-state.ts'
 import { BelfryError } from '../../core/error.ts'
 import type { Usage } from '../../core/run/usage.ts'
 import type { Utilisation } from '../../core/run/utilisation.ts'
@@ -22,18 +23,19 @@ export interface HandlerRun<Payload = unknown> {
   readonly idempotencyKey: string
   /** W3C trace context of this attempt, for its calls. */
   readonly traceparent: string
-  /** Aborted by timeout, cancel, a lost lease, a forced stop and a spent budget; the reason names which. */
+  /** Aborted by timeout, cancel, a lost lease, a forced stop and a spent budget; the reason says which. */
   readonly signal: AbortSignal
   /**
    * Yields to the event loop, and throws `RunStopped` when the run has been stopped meanwhile. Call it now and then in a long
-   * computation: otherwise the handler cannot be stopped and its lease cannot be renewed.
+   * computation: otherwise the handler cannot be stopped and its lease cannot be renewed. `state` says what it is doing, for people who
+   * watch: `run list` shows it.
    */
-  heartbeat(): Promise<void>
+  heartbeat(report?: { readonly state?: AgentState }): Promise<void>
   /** Appends a line to the run's output, which people can read while it runs. */
   log(...parts: unknown[]): void
   /** Adds to what this attempt has used: tokens, and money in millionths of a unit. */
   usage(report: Usage): void
-  /** Reports how much of a limit of its account is used, with the instant at which that limit opens anew. */
+  /** Reports how much of a limit of its account is used, with the instant at which the limit resets. */
   utilisation(report: Utilisation): void
 }
 
@@ -102,7 +104,8 @@ export class AttemptRun implements HandlerRun<never> {
   get heartbeat() {
     const { id } = this
     const attempt = this.#attempt
-    return async () => {
+    return async ({ state }: { readonly state?: AgentState } = {}) => {
+      if (state !== undefined) attempt.state(state)
       await nextTurn()
       if (attempt.signal.aborted) throw new RunStopped(id, attempt.signal.reason as StopReason)
     }
@@ -124,7 +127,7 @@ export class AttemptRun implements HandlerRun<never> {
   }
 }
 
-/** Text as it is, everything else as inspected. A logged value can never fail the run. */
+/** Logs text unchanged and everything else as Node inspects it. A logged value can never fail the run. */
 function shown(part: unknown): string {
   try {
     return typeof part === 'string' ? part : inspect(part, { depth: 6, breakLength: Number.POSITIVE_INFINITY })

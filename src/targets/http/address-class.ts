@@ -4,7 +4,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 export type AddressClass = 'public' | 'loopback' | 'private' | 'link-local' | 'metadata' | 'special'
 
 /**
- * The special ranges of both families, after the registries of IANA, and the addresses of cloud metadata services, which give
+ * The special ranges of both families, from the registries of IANA, and the addresses of cloud metadata services, which give
  * credentials to any caller. Of several ranges that contain an address the narrowest counts.
  */
 const ranges: readonly (readonly [AddressClass, ...string[]])[] = [
@@ -21,7 +21,8 @@ const ranges: readonly (readonly [AddressClass, ...string[]])[] = [
   // This host and network, protocol assignments, documentation, 6to4 relays, benchmarks, multicast, reserved, broadcast.
   ['special', '0.0.0.0/8', '192.0.0.0/24', '192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '192.88.99.0/24'],
   ['special', '198.18.0.0/15', '224.0.0.0/4', '240.0.0.0/4', '255.255.255.255/32'],
-  // Of IPv6 everything not assigned for public use, and in it protocol assignments with Teredo, documentation, 6to4.
+  // In IPv6: everything that is not assigned for public use, and within the public range protocol assignments with
+  // Teredo, documentation, 6to4.
   ['special', '::/0', '2001::/23', '2001:db8::/32', '3fff::/20', '2002::/16'],
 ]
 

@@ -4,17 +4,23 @@ import { type AddressClass, addressClass } from './address-class.ts'
 
 /** Which addresses targets may call. The operator sets it; a target cannot. */
 export interface NetworkPolicy {
-  /** Whether targets may call this machine. Off as soon as people other than this machine's users can make targets. */
+  /**
+   * Whether targets may call this machine. Turn it off as soon as people other than this machine's users can write
+   * targets.
+   */
   readonly allowLoopback?: boolean | undefined
   /** Whether targets may call private networks. */
   readonly allowPrivate?: boolean | undefined
-  /** Hosts that may be called whatever their addresses are: `name`, `name:port`, and addresses likewise. */
+  /**
+   * Hosts that may be called whatever their addresses are: `name`, `name:port`, or an address with or
+   * without a port.
+   */
   readonly allowHosts?: readonly string[] | undefined
 }
 
-/** Why something must not be called; `null` when it may be. */
+/** Why a URL or address must not be called; `null` when it may be. */
 export interface NetworkGuard {
-  /** Checks the URL itself. If it has a name, its addresses have yet to be checked. */
+  /** Checks the URL itself. If the URL has a name, the addresses of the name must still be checked. */
   urlRefusal(url: URL): string | null
   addressRefusal(url: URL, address: string): string | null
 }
@@ -112,7 +118,7 @@ function allowedKey(entry: string): string {
     /^(\[[^\]]*\]|[^:/?#@\\\s*]+)(?::(\d{1,5}))?$/.exec(isIPv6(entry) ? `[${entry}]` : entry) ?? []
   const url = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : null
   if (host === '' || url === null) {
-    throw new BelfryError('invalid', `allowHosts has ${JSON.stringify(entry)}, which is no host.`, {
+    throw new BelfryError('invalid', `allowHosts has ${JSON.stringify(entry)}, which is not a host.`, {
       hint: 'Name hosts as in a URL, such as "api.internal", "api.internal:8080" or "[fd00::1]:80".',
     })
   }

@@ -10,16 +10,16 @@ import { retryAfterMs } from './retry-after.ts'
 /** The stored result of a run that called an endpoint. */
 export interface HttpResult {
   readonly status: number
-  /** A few that help to understand the answer; none that could contain credentials. */
+  /** A few headers that help to understand the answer; none that could contain credentials. */
   readonly headers: Readonly<Record<string, string>>
   /** JSON where the content type says so, else text. Absent where it is neither. */
   readonly body?: unknown
   readonly durationMs: number
-  /** The body was longer. */
+  /** Whether the body was longer than the kept part. */
   readonly truncated?: true
-  /** The body is not text. */
+  /** Whether the body is not text. */
   readonly binary?: true
-  /** The body has a content coding that was not requested and cannot be decoded. */
+  /** Whether the body has a content coding that was not requested and cannot be decoded. */
   readonly unreadableCoding?: string
   /** The redirects that were followed, without queries. */
   readonly redirects?: readonly string[]
@@ -44,7 +44,7 @@ const keptHeaders = [
   'x-request-id',
 ]
 const keptHeaderLengthMax = 500
-/** The store keeps a result up to this size whole, and a longer one only where it is asked to; else it would keep an unreadable beginning. */
+/** The store keeps a result up to this size whole, and a longer one only on request; otherwise it would keep an unreadable beginning. */
 const resultBytesMax = 100 * 1024
 
 interface Read {
@@ -64,8 +64,9 @@ export function endedBy(answer: Answer, context: AnswerContext): Ended {
     status: answer.status,
     ...(read.text !== undefined && { text: read.text }),
     ...(read.json !== undefined && { json: read.json }),
+    ...(read.isTruncated && { incomplete: 'the body is longer than what is kept of it' }),
     ...(waitMs !== undefined && { retryAfterMs: waitMs }),
-    // A server that refuses by its limit has not begun.
+    // A server that refuses because of a limit has not begun the work.
     ...(isLimit(answer.status) && {
       rateLimited: {
         ...(waitMs !== undefined ? { resetAt: now + waitMs } : after !== undefined && { resetText: after }),
@@ -90,7 +91,7 @@ export function endedBy(answer: Answer, context: AnswerContext): Ended {
   return bytesMax > resultBytesMax ? { ...whole, resultBytesMax: bytesMax } : whole
 }
 
-/** Too many requests, or none taken now. */
+/** Too many requests, or the server takes none at present. */
 function isLimit(status: number): boolean {
   return status === 429 || status === 503
 }
@@ -141,7 +142,7 @@ function withBody(
   return { ...rest, body: fitting(text, bytesMax - sizeOf({ ...rest, body: '' })) }
 }
 
-/** The longest beginning, or nearly, whose JSON is no longer than that. */
+/** Nearly the longest beginning of a text whose JSON fits the limit. */
 function fitting(text: string, bytesMax: number): string {
   let part = text
   for (let size = sizeOf(part); size - 2 > bytesMax; size = sizeOf(part)) {

@@ -3,11 +3,11 @@ import { createBrotliDecompress, createUnzip } from 'node:zlib'
 
 export interface KeptBody {
   readonly bytes: Buffer
-  /** The body was longer. */
+  /** Whether the body was longer than the limit. */
   readonly isTruncated: boolean
 }
 
-/** What a coding adds at most to incompressible bytes, generously. */
+/** A generous bound for what a coding adds to incompressible bytes. */
 const codingBytesMax = 64 * 1024
 
 const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
@@ -25,7 +25,7 @@ export function unreadableCoding(coding: string): string | null {
 
 /**
  * Reads a body up to a number of decoded bytes, then stops reading: an endless body, or one that unpacks to more than memory
- * holds, takes no more than that. Nor does a coding that needs ever more bytes to encode nothing.
+ * holds, takes no more memory than the limit. Neither does a coding that uses more and more bytes to encode nothing.
  */
 export async function keptBody(body: Readable, coding: string, bytesMax: number): Promise<KeptBody> {
   const decoder = decoders[coding.trim().toLowerCase()]
@@ -86,7 +86,7 @@ class Meter {
 
 /** The text of a body in its charset; UTF-8 when it names none that we know. */
 export function textOf({ bytes, isTruncated }: KeptBody, contentType: string): string {
-  // A cut may split a character: in stream mode its beginning is left out.
+  // A cut may split a character: in stream mode the decoder drops the split character.
   return decoderFor(contentType).decode(bytes, { stream: isTruncated })
 }
 

@@ -41,9 +41,9 @@ export function sharedLookup(resolve: Lookup = (host) => resolveName(host, { all
 /**
  * Opens a connection to the URL's host, if it may be called.
  *
- * The checked addresses are the ones that are called: if the name were resolved again for the call, its owner could return a
- * harmless address to the check and another one to the call. One forbidden address among several forbids all, because the network
- * chooses which of them answers.
+ * The checked addresses are the ones that are called: if the name were resolved again for the call, the owner of the name could
+ * return a harmless address to the check and another address to the call. One forbidden address among several forbids all,
+ * because the network chooses which of them answers.
  */
 export async function connect(url: URL, route: Route, signal: AbortSignal): Promise<Socket> {
   const addresses = await addressesOf(url, route, signal)
@@ -53,7 +53,8 @@ export async function connect(url: URL, route: Route, signal: AbortSignal): Prom
   }
   const socket = await opened(url, addresses, signal)
   const { remoteAddress } = socket
-  // It cannot be another one. If it were, this would be the last chance to notice.
+  // The connected address cannot differ from the checked ones; if it did, this would be the last
+  // chance to notice.
   const refusal = remoteAddress === undefined ? null : route.guard.addressRefusal(url, remoteAddress)
   if (remoteAddress !== undefined && refusal === null) return socket
   socket.destroy()

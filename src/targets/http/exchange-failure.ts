@@ -1,4 +1,4 @@
-/** Why an exchange got no answer, in a sentence for people. It never shows more of a URL than its host. */
+/** Why an exchange got no answer, in a sentence for people. The sentence shows no more of a URL than the host. */
 export class ExchangeFailure extends Error {
   /** `true`: nothing was sent. `false`: a retry would fail too. Absent: unknown. */
   readonly retryable: boolean | undefined

@@ -9,7 +9,7 @@ import type { Outgoing } from './request.ts'
 export interface Answer {
   readonly status: number
   header(name: string): string | undefined
-  /** Absent where it does not matter, as in a redirect, and where its coding cannot be decoded. */
+  /** The body; absent where it does not matter, as in a redirect, and where its coding cannot be decoded. */
   readonly body: KeptBody | null
   readonly unreadableCoding: string | null
 }
@@ -21,8 +21,8 @@ export interface Exchanging {
 }
 
 /**
- * Sends one request and reads its answer. When the signal is aborted it ends at once, whatever it is doing; it returns after the
- * connection is closed.
+ * Sends one request and reads its answer. When the signal is aborted, the exchange ends at once, whatever it is doing; the
+ * function returns after the connection is closed.
  */
 export async function exchange(
   request: Outgoing,

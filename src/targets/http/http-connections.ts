@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { Client } from 'undici'
+import type { Client } from 'undici'
 import { systemClock } from '../../core/clock.ts'
 import { connect, type Route } from './connect.ts'
 
@@ -12,17 +12,19 @@ export interface Connection {
 
 /**
  * How long an unused connection is kept. Servers close unused ones by themselves, most after 2 to 5 seconds or more, and a
- * request sent at just that moment fails though nothing is wrong; nor could it simply be sent again, because the server may have
- * received it. So only closely following requests reuse a connection: that is where opening a new one each time would run out of
- * ports.
+ * request that is sent at just that moment fails although nothing is wrong. It cannot simply be sent again, because the server
+ * may have received it. So a connection is reused only by requests in quick succession, for which opening a new connection each
+ * time would run out of ports.
  */
 const unusedMsMax = 1_000
 /** The client would end an unused connection by itself, perhaps while it is being taken; our own timer is always first. */
 const clientPatienceMs = 60_000
 
+let undici: Promise<typeof import('undici')> | undefined
+
 /**
  * The connections of this process to targets. The number in use is unlimited: a target that hangs holds only its own. The guard
- * checked each when it was opened, and it stays with that address.
+ * checked the address of each connection when it was opened, and a connection stays with that address.
  */
 export class Connections {
   readonly #route: Route
@@ -47,11 +49,15 @@ export class Connections {
       this.#reprieve(connection)
       if (!connection.socket.destroyed) return connection
     }
+    // The HTTP client is loaded at the first request: loading takes as long as the rest of a worker's start, and
+    // many workers never send a request.
+    undici ??= import('undici')
+    const { Client } = await undici
     const socket = await connect(url, this.#route, signal)
-    return this.#added(url.origin, socket)
+    return this.#added(Client, { key: url.origin, socket })
   }
 
-  /** Keeps it for the next request. If the server wants to end it, it has ended before this. */
+  /** Keeps the connection for the next request. If the server wanted to end it, it is already closed at this point. */
   keep(connection: Connection): void {
     if (connection.socket.destroyed || !this.#all.has(connection)) return
     const unused = this.#unused.get(connection.key)
@@ -63,7 +69,7 @@ export class Connections {
     )
   }
 
-  /** Ends it whatever it is doing, and resolves when it has ended. */
+  /** Ends the connection whatever it is doing, and resolves when it is closed. */
   async end(connection: Connection): Promise<void> {
     this.#dropped(connection)
     await connection.client.destroy()
@@ -75,11 +81,12 @@ export class Connections {
     await Promise.all([...this.#all].map((connection) => this.end(connection)))
   }
 
-  #added(key: string, socket: Socket): Connection {
-    const client = new Client(key, {
+  #added(OneClient: typeof Client, { key, socket }: { key: string; socket: Socket }): Connection {
+    const client = new OneClient(key, {
       connect: once(socket),
       pipelining: 1,
-      // The attempt's own deadline covers all of it; these would cut a longer one short.
+      // The attempt's own timeout covers the whole exchange; these timeouts would cut a longer one
+      // short.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: clientPatienceMs,
@@ -108,13 +115,16 @@ export class Connections {
   }
 }
 
-/** Hands over the checked connection. A client that has lost it gets no other, which would be unchecked. */
+/**
+ * Hands over the checked connection. A client that has lost its connection gets no other one, because that
+ * would be unchecked.
+ */
 function once(socket: Socket) {
   let isGiven = false
   return (_options: unknown, answer: (...answer: [null, Socket] | [Error, null]) => void) => {
     const isLost = isGiven || socket.destroyed
     isGiven = true
-    // A client that gets its connection synchronously forgets to use it.
+    // The connection is passed asynchronously: a client that gets it synchronously does not use it.
     queueMicrotask(() => {
       if (isLost) answer(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }), null)
       else answer(null, socket)

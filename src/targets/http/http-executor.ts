@@ -98,13 +98,13 @@ class Call {
     const { connections, stop, resolver, messageOf } = this.#context
     const message = messageOf(this.#attempt)
     const http = requestOf(this.#attempt, message !== null)
-    this.#keepBytes = http.keepBytes
+    this.#keepBytes = http.keepBytes ?? this.#attempt.answerBytesMax
     const { outgoing, secrets } = await prepared(this.#attempt, http, { resolver, message })
     const { sign, secrets: keys } = await signerOf(this.#attempt, http, resolver)
     this.#secrets = [...secrets, ...keys]
     let isTrusted = true
     for (let request: Outgoing = outgoing; ; this.#redirects.push(request.url)) {
-      // Another origin was not trusted with a signature, nor is what it redirects to.
+      // Another origin gets no signature, and neither does any URL that it redirects to.
       isTrusted &&= request.url.origin === outgoing.url.origin
       const sent = sign === null || !isTrusted ? request : sign(request, this.#attempt.clock.now())
       const answer = await exchange(sent, connections, { signal: stop.signal, keepBytes: this.#keepBytes })
@@ -129,18 +129,18 @@ class Call {
   }
 
   #failureOf(error: unknown): ExchangeFailure {
-    // The operator can fix a missing secret, and nothing was sent without it.
+    // A missing secret can be retried: an operator can add it, and nothing was sent.
     if (error instanceof BelfryError) {
       return new ExchangeFailure(error.message, { retryable: error.code === 'unavailable', cause: error })
     }
     if (!(error instanceof ExchangeFailure)) throw error
-    // The redirecting server may have had effects, even if this connection failed.
+    // After a redirect the failure is not harmless: the redirecting server may have had effects.
     if (error.retryable !== true || this.#redirects.length === 0) return error
     return new ExchangeFailure(error.message, { cause: error })
   }
 }
 
-/** Whatever the door let through is looked at again: what is stored may come from elsewhere. */
+/** The target is checked again, although the door checked it: a stored target may come from elsewhere. */
 function requestOf({ target }: Attempt, isMessage: boolean): HttpRequest {
   const [wrong] = httpTargetProblems(target, { isMessage })
   if (wrong === undefined) return target.http as HttpRequest

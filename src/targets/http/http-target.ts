@@ -15,7 +15,7 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string | SecretReference>> | undefined
   /** Text is sent as it is; everything else as JSON. Default: the run's payload, where the method has a body. */
   readonly body?: unknown
-  /** Of a message: the form in which its receiver takes it, in place of a body. Default: json. */
+  /** For a message: the form that the receiver takes, instead of a body. Default: json. */
   readonly format?: MessageFormat | undefined
   /** How much of the answer is kept. Default: 100 KB. */
   readonly keepBytes?: number | undefined
@@ -36,7 +36,7 @@ const headersMax = 100
 const headerLengthMax = 8_000
 const headerExpected = "a text, or { secret: 'NAME' }"
 const headerName = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
-/** A header ends with its line, and has only these characters. */
+/** The characters of a header value: it is one line of Latin-1. */
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** Headers that belong to the connection and not to the request, or that two readers could understand differently. */
@@ -45,7 +45,10 @@ const connectionHeaders: ReadonlySet<string> = new Set([
   ...['trailer', 'transfer-encoding', 'upgrade'],
 ])
 
-/** Everything that is wrong with an HTTP target, or with one that sends messages. Where it leads is judged when it is called. */
+/**
+ * Everything that is wrong with an HTTP target, or with one that sends messages. Whether the address may be called is checked at
+ * the call.
+ */
 export function httpTargetProblems(target: Target, { isMessage = false } = {}): TargetProblem[] {
   const strays = Object.keys(target).filter((field) => field !== 'http')
   const { http } = target
@@ -108,14 +111,14 @@ function keepProblems(keepBytes: unknown): TargetProblem[] {
   return [problemAt('http.keepBytes', `is ${shown(keepBytes)}`, `a whole number of bytes from ${min} to ${max}`)]
 }
 
-/** The names are secrets' names, and never shown: one may be the secret itself, in the wrong place. */
+/** Names of secrets are never shown: such a field may contain the secret itself by mistake. */
 function signProblems(sign: unknown): TargetProblem[] {
   if (typeof sign !== 'object' || sign === null || Array.isArray(sign)) {
     return [problemAt('http.sign', `is ${shown(sign)}`, "an object such as { secret: 'NAME' }")]
   }
   const { secret, previous, ...strays } = sign as Record<string, unknown>
   const name = (field: string, value: unknown) =>
-    isSecretName(value) ? [] : [problemAt(`http.sign.${field}`, 'is no name of a secret', secretNameExpected)]
+    isSecretName(value) ? [] : [problemAt(`http.sign.${field}`, 'is not the name of a secret', secretNameExpected)]
   return [
     ...Object.keys(strays).map((field) =>
       problemAt(`http.sign.${field.slice(0, 60)}`, 'is not known', 'only secret and previous'),
@@ -151,7 +154,7 @@ function headersProblems(headers: unknown): TargetProblem[] {
 
 function nameProblem(name: string): Omit<TargetProblem, 'field'> | null {
   const lower = name.toLowerCase()
-  if (!headerName.test(name)) return { problem: 'is no name of a header', expected: 'letters, digits and dashes' }
+  if (!headerName.test(name)) return { problem: 'is not the name of a header', expected: 'letters, digits and dashes' }
   if (connectionHeaders.has(lower)) return { problem: 'is set by the connection', expected: 'another header' }
   if (lower.startsWith('belfry-')) return { problem: 'is set by Belfry', expected: 'another header' }
   if (lower === 'traceparent') return { problem: 'is set by Belfry', expected: 'a traceparent given with the run' }

@@ -80,6 +80,12 @@ export const httpKind: TargetKind = {
       field: 'http.sign.secret',
       says: 'Sign the request with this secret.',
     },
+    {
+      flag: '--sign-previous',
+      value: '<SECRET>',
+      field: 'http.sign.previous',
+      says: 'The secret that --sign replaces; both sign.',
+    },
   ],
   timeoutMs: 30_000,
   timeoutRangeMs: { min: 1_000, max: 1_800_000 },
@@ -87,7 +93,7 @@ export const httpKind: TargetKind = {
   message: {
     form: z.strictObject({ http: request.extend({ format }).describe(said) }),
     problems: (target) => httpTargetProblems(target, { isMessage: true }),
-    // A message is sent to be read, and only a method that asks for a body carries it.
+    // A message needs a method with a body.
     resolved: (target) =>
       requestOf(target).method === undefined ? { ...target, http: { ...requestOf(target), method: 'POST' } } : target,
   },

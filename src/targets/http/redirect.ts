@@ -14,7 +14,7 @@ export function isRedirect(status: number, location: string | undefined): locati
 
 /**
  * The request that follows a redirect. Another origin gets no credentials, because it is not the server that was trusted with
- * them. A body with secrets cannot be sent without them, so it is not sent.
+ * them. A body with secrets cannot be sent without them, so such a redirect is not followed.
  */
 export function redirected(request: Outgoing, status: number, location: string): Outgoing {
   const url = URL.canParse(location, request.url.href) ? new URL(location, request.url) : null
@@ -35,7 +35,7 @@ export function redirected(request: Outgoing, status: number, location: string):
   return { ...request, url, headers }
 }
 
-/** As browsers do: for 303, and for 301 and 302 after a POST. */
+/** Changes the method to GET as browsers do: for 303, and for 301 and 302 after a POST. */
 function becomesGet(status: number, method: string): boolean {
   return status === 303 || ((status === 301 || status === 302) && method === 'POST')
 }

@@ -30,7 +30,7 @@ const bodyMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELET
 
 export interface RequestSources {
   readonly resolver: SecretResolver
-  /** What is sent in place of the payload, where the run sends a message. */
+  /** The text that is sent instead of the payload, if the run sends a message. */
   readonly message: Message | null
 }
 
@@ -57,13 +57,13 @@ export async function prepared(attempt: Attempt, http: HttpRequest, sources: Req
 
 interface Content {
   readonly bytes: Buffer | null
-  /** Its headers, unless the target sets them. */
+  /** Default headers, which the target may set itself. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 const jsonHeaders = { 'content-type': 'application/json' }
 
-/** A message in the form of its receiver; a body of the target stands in place of it. */
+/** A message in the form of its receiver; a body of the target replaces it. */
 function messageContent(message: Message, { format = 'json', method = 'POST' }: HttpRequest, body: unknown): Content {
   if (body !== undefined || format === 'json') return contentOf(body, method, message.json)
   const written = message.written(format)
@@ -92,7 +92,7 @@ function ownHeaders(attempt: Attempt, { headers }: Content): Header[] {
   return [
     ...Object.entries(headers).map(([name, value]) => ({ name, value })),
     { name: 'user-agent', value: 'belfry' },
-    // An uncompressed answer cannot unpack to more than it seems.
+    // Requests an uncompressed answer, which cannot unpack to more than its size.
     { name: 'accept-encoding', value: 'identity' },
     { name: 'idempotency-key', value: keyValue(attempt.idempotencyKey) },
     { name: 'belfry-run', value: attempt.runId },

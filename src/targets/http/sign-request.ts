@@ -9,7 +9,7 @@ import type { Outgoing } from './request.ts'
 /** The names of the secrets that requests are signed with. */
 export interface SigningKeys {
   readonly secret: string
-  /** The key that `secret` replaces: requests carry a signature of each. */
+  /** The name of the key that `secret` replaces; requests carry a signature by each of them. */
   readonly previous?: string | undefined
 }
 

@@ -199,7 +199,8 @@ async function raceDedupeKey(stage: Stage): Promise<void> {
   const caller = async (store: Store, index: number) => {
     const queue = `of-${index}`
     const { lease } = await stage.lessor(store, { queue })
-    for (let turn = 0; turn < 15; turn++) {
+    // Where ends take longer than refusals, the others use up their turns while one caller holds the key.
+    for (let turn = 0; turn < 15 || (created < stores.length && turn < 2_000); turn++) {
       const [answer] = (await store.enqueue([noop({ dedupeKey: 'd', queue })])) as [Enqueued]
       await new Promise((resolve) => setImmediate(resolve))
       if (!answer.created) continue

@@ -164,6 +164,48 @@ describe('a failure', () => {
     expect(read('opencode-error').verdict).toMatchObject(failed('agent-error', /Internal server error/))
   })
 
+  it('is what the first of the rules finds, where several would fit', () => {
+    const claude = profileOf('claude')
+    const result = { type: 'result', subtype: 'success', result: 'Sorry.', session_id: 'SESSION' }
+    const limit = { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: 1_900_000_000 } }
+    const whole = {
+      ...{ ...result, is_error: true, api_error_status: 403, subtype: 'error_max_turns' },
+      permission_denials: [{ tool_name: 'Bash' }],
+    }
+    const { api_error_status: _, ...allowed } = whole
+    const { permission_denials: __, ...undenied } = allowed
+    const found = (...lines: object[]) => {
+      const { verdict } = judged(claude, `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`)
+      return verdict.kind === 'failed' ? verdict.code : verdict.kind
+    }
+    expect([
+      found(limit, whole),
+      found(whole),
+      found(allowed),
+      found(undenied),
+      found({ ...undenied, subtype: 'success', result: ' ' }),
+      found({ ...result, result: ' ' }),
+      found(result),
+    ]).toEqual([
+      'limited',
+      'agent-setup',
+      'permission-denied',
+      'agent-limit',
+      'agent-error',
+      'empty-answer',
+      'answered',
+    ])
+  })
+
+  it('of gemini by a tool or by a cancel is an error, as its exit code says', () => {
+    for (const exitCode of [1, 54, 130]) {
+      expect(read('gemini-error', { exitCode }).verdict, `${exitCode}`).toMatchObject(failed('agent-error'))
+    }
+    for (const exitCode of [54, 130]) {
+      expect(read('gemini-silent', { exitCode }).verdict).toMatchObject(failed('agent-error', RegExp(`${exitCode}`)))
+    }
+  })
+
   it('that the agent overcame is none', () => {
     expect(read('codex-reconnects').verdict).toEqual(answer)
   })
@@ -210,7 +252,7 @@ describe('reading', () => {
   it('keeps little of a flood: a line without end, a text without end', () => {
     const claude = new TranscriptReader(profileOf('claude'))
     for (let megabytes = 0; megabytes < 40; megabytes++) claude.add('x'.repeat(1024 ** 2))
-    expect(claude.unfinished.length).toBeLessThan(5 * 1024 ** 2)
+    expect(claude.question.length).toBeLessThan(5 * 1024 ** 2)
     claude.add(`\n${fixture('claude-success')}`)
     expect(claude.facts.text).toBe('The deploy is healthy.')
     const script = new TranscriptReader(profileOf('script'))

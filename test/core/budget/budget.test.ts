@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
   type BudgetTerms,
+  expected,
   free,
   left,
   nothing,
-  p95,
   reserve,
   settle,
   shortOf,
@@ -19,10 +19,10 @@ const terms: BudgetTerms = { per: 'day', zone: 'UTC', limits: { runs: 3, tokens:
 const fresh = stateAt(terms, null, day)
 
 describe('a budget', () => {
-  it('reserves what it says, else what the last runs used, else the run alone', () => {
+  it('reserves what it says, else what the last runs used, else the run alone, which is blind then', () => {
     expect(wanted({ ...terms, perRun: { tokens: 40 } }, fresh, { tokens: 60 })).toMatchObject({ runs: 1, tokens: 40 })
     expect(wanted(terms, fresh, { tokens: 60 })).toMatchObject({ runs: 1, tokens: 60 })
-    expect(wanted(terms, fresh, {})).toEqual({ ...nothing, runs: 1 })
+    expect(wanted(terms, fresh, {})).toEqual({ ...nothing, runs: 1, blind: 1 })
   })
 
   it('lets a run start that was dearer once than the whole budget', () => {
@@ -64,9 +64,9 @@ describe('a budget', () => {
   })
 
   it('knows what 95 of 100 do not exceed', () => {
-    expect(p95([])).toBeUndefined()
-    expect(p95([null, null])).toBeUndefined()
-    expect(p95([7, null])).toBe(7)
-    expect(p95(Array.from({ length: 20 }, (_, index) => 20 - index))).toBe(19)
+    expect(expected([])).toBeUndefined()
+    expect(expected([null, null])).toBe(0)
+    expect(expected([7, null])).toBe(7)
+    expect(expected(Array.from({ length: 20 }, (_, index) => 20 - index))).toBe(19)
   })
 })

@@ -14,6 +14,7 @@ describe('money', () => {
   it.each([
     ['40', 'names no currency'],
     ['-1USD', 'is negative'],
+    ['-1', 'is negative'],
     ['0.0000001USD', 'is finer than a millionth'],
     ['40usd', 'has the currency "usd"'],
     ['40 dollars', 'has the currency "dollars"'],

@@ -39,7 +39,7 @@ describe('a fixed time', () => {
 
   it('that comes twice is told to count once, and the day after it that it is an hour more away', () => {
     expect(marks('30 2 * * *', paris, '2026-10-24T00:00Z', '2026-10-28T00:00Z')).toEqual({
-      '2026-10-25T00:30': 'first-of-two: 02:30 comes twice on 2026-10-25, and only the first counts',
+      '2026-10-25T00:30': 'first-of-two: 02:30 comes twice on 2026-10-25, and only the first pass has a firing',
       '2026-10-26T01:30': 'clocks-back: 25h after the one before, because the clocks go back by 1h in between',
     })
   })
@@ -57,7 +57,7 @@ describe('a fixed time', () => {
         'after-gap: 02:15 on 2026-10-04 does not exist, so it runs at the first instant after the gap',
     })
     expect(marks('45 1 * * *', lordHowe, '2026-04-03T00:00Z', '2026-04-06T00:00Z')).toEqual({
-      '2026-04-04T14:45': 'first-of-two: 01:45 comes twice on 2026-04-05, and only the first counts',
+      '2026-04-04T14:45': 'first-of-two: 01:45 comes twice on 2026-04-05, and only the first pass has a firing',
       '2026-04-05T15:15': 'clocks-back: 24h30m after the one before, because the clocks go back by 30m in between',
     })
   })
@@ -81,8 +81,9 @@ describe('a wildcard time', () => {
 
   it('that comes twice is told which of the two it is', () => {
     expect(marks('30 * * * *', paris, '2026-10-24T20:00Z', '2026-10-25T12:00Z')).toEqual({
-      '2026-10-25T00:30': 'first-of-two: the first of two: 02:30 comes twice on 2026-10-25, and both count',
-      '2026-10-25T01:30': 'second-of-two: the second of two: 02:30 comes twice on 2026-10-25, and both count',
+      '2026-10-25T00:30': 'first-of-two: the first of two: 02:30 comes twice on 2026-10-25, and each pass has a firing',
+      '2026-10-25T01:30':
+        'second-of-two: the second of two: 02:30 comes twice on 2026-10-25, and each pass has a firing',
     })
   })
 })

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { compile } from '../../../src/core/cron/calendar.ts'
 import { cron } from '../../../src/core/cron/cron.ts'
+import { longestGapMs } from '../../../src/core/cron/longest-gap.ts'
+import { parse } from '../../../src/core/cron/parse.ts'
+import { newZone, segmentAt, zoneOf } from '../../../src/core/cron/zone.ts'
 import { workOf } from '../../parts/config/work.ts'
 import { expressions, zoneNames } from './arbitraries.ts'
 
@@ -33,6 +37,16 @@ describe('the longest gap', () => {
     ['0 12 1 3,10 *', 'Europe/Paris', 214 * DAY_MS - HOUR_MS],
   ])('of %s in %s', (expression, zone, gapMs) => {
     expect(cron(expression, zone).longestGapMs(FROM_MS)).toBe(gapMs)
+  })
+
+  it('does not depend on how far the zone has been read before: a change of the past is no change to come', () => {
+    const calendar = compile(parse('0 0 * * *'))
+    const { offsetAt } = zoneOf('America/Sao_Paulo')
+    for (const untilYear of [2020, 2030, 2037]) {
+      const zone = newZone({ name: 'America/Sao_Paulo', isUtc: false }, offsetAt)
+      for (let at = Date.UTC(2018, 0, 1); at < Date.UTC(untilYear, 0, 1); at += 20 * DAY_MS) segmentAt(zone, at)
+      expect(longestGapMs(calendar, zone, FROM_MS)).toBe(DAY_MS)
+    }
   })
 
   it('is passed by no two firings of the next twelve years, and by no later two for more than a shift of the clocks', {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { type Hints, nextRun } from '../../../src/core/schedule/governor.ts'
 import { type AuthorKind, authorKinds } from '../../../src/core/schedule/hint-author.ts'
 import { type BoundsInput, hintBounds, intervalBounds, type Wanted } from '../../../src/core/schedule/hint-bounds.ts'
 import type { Timing } from '../../../src/core/timing/timing.ts'
@@ -12,9 +13,9 @@ const now = Date.UTC(2026, 10, 16, 12)
 
 type Given = Partial<Omit<BoundsInput, 'state'>> & { readonly state?: Partial<BoundsInput['state']> }
 
-function judged(by: AuthorKind, wanted: Wanted, { schedule, state }: Given = {}) {
+function judged(by: AuthorKind, wanted: Wanted, { schedule, state, everyMinMs }: Given = {}) {
   const whole = { anchorAt: now, lastEndAt: null, steering: null, ...state }
-  return hintBounds({ now, by, wanted, schedule: schedule ?? { timing: { everyMs: hour } }, state: whole })
+  return hintBounds({ now, by, wanted, everyMinMs, schedule: schedule ?? { timing: { everyMs: hour } }, state: whole })
 }
 
 const every = (ms: number, ttlMs = hour): Wanted => ({ kind: 'interval', ms, expiresAt: now + ttlMs })
@@ -43,6 +44,21 @@ const cases: readonly [string, AuthorKind, Wanted, Given, string | number][] = [
   ['nor does an agent', 'agent', every(second), {}, 10 * second],
   ['nor a rule', 'rule', every(second), {}, 10 * second],
   ['min is the least', 'planner', every(second), { schedule: { timing: {}, minMs: minute } }, minute],
+  [
+    'min also where the namespace allows less',
+    'planner',
+    every(second),
+    { everyMinMs: minute, schedule: { timing: {}, minMs: hour } },
+    hour,
+  ],
+  ['the namespace bounds persons too', 'person', every(second), { everyMinMs: minute }, minute],
+  [
+    'the namespace is above max',
+    'planner',
+    every(second),
+    { everyMinMs: hour, schedule: { timing: {}, maxMs: minute } },
+    hour,
+  ],
   ['max is the most', 'planner', every(5 * hour), { schedule: { timing: {}, maxMs: 2 * hour } }, 2 * hour],
   [
     'max also over ten periods',
@@ -202,5 +218,25 @@ describe('the bounds of hints and pauses', () => {
       }),
       { numRuns: 10_000 },
     )
+  })
+})
+
+describe('the instants of hints', () => {
+  const expiresAt = now + day
+  const next = (hints: Hints) => {
+    const schedule = { timing: { everyMs: hour }, minMs: minute, maxMs: 2 * hour }
+    return nextRun({ now, schedule, state: { anchorAt: now, hints } })
+  }
+
+  it.each(authorKinds)('stay within min and max, be they of a %s', (by) => {
+    expect(next({ interval: { ms: 5 * hour, expiresAt, by } })).toMatchObject({
+      at: now + 2 * hour,
+      source: 'clamped-max',
+    })
+    expect(next({ interval: { ms: second, expiresAt, by } })).toMatchObject({ at: now + minute, source: 'clamped-min' })
+    expect(next({ oneshot: { at: now + second, expiresAt, by } })).toMatchObject({
+      at: now + minute,
+      source: 'clamped-min',
+    })
   })
 })

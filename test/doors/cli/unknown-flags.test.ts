@@ -60,7 +60,7 @@ describe('a flag that a command does not have', () => {
     // What stands behind another flag is not behind this one.
     expect(await fieldsOf('schedule list --foo --limit 3 more')).toEqual(['"more"', '--foo'])
     expect((await problemsOf('schedule show --foo nightly'.split(' '))).NAME).toEqual({
-      problem: 'is missing, unless the word after --foo is meant',
+      problem: 'is missing, unless it is the word after --foo',
       expected: 'NAME before the flags',
     })
     expect((await problemsOf('schedule show --foo=1'.split(' '))).name?.problem).toBe('is missing')

@@ -205,7 +205,7 @@ const payloads: WrongInputs = {
 const names: WrongInputs = {
   about: 'Names and ids',
   cases: [
-    [2, 'a name that is the form of an id', 'belfry schedule create s-15 --every 10s --handler h'],
+    [2, 'a name that has the form of an id', 'belfry schedule create s-15 --every 10s --handler h'],
     [3, 'a schedule with a typing mistake', 'belfry schedule show nigthly'],
     [3, 'a schedule that is near to nothing', 'belfry schedule show frobnicate'],
     [3, 'a schedule to pause', 'belfry schedule pause pign'],

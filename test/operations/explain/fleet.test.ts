@@ -16,7 +16,7 @@ onEachTold('workers that work for some queues only', (told) => {
     expect(await explain(other)).toMatchObject({
       code: 'no-worker',
       sentence:
-        '1 worker is alive, but none has the handler "report" for queue b: the worker that has it works only for queues a, c.',
+        '1 worker is alive, but none has the handler "report" for queue b: the live worker that has it works only for queues a, c.',
       unblock: [
         {
           what: 'Let the program that has it work for queue b too: call start() without queues.',

@@ -27,14 +27,14 @@ onEachTold('a queue that a schedule names', (told) => {
 it('the help of `queue set` tells every default that a new queue has', () => {
   const told = new Map(fieldsOf(queueOperations.set).map((field) => [field.name, helpOf(field)]))
   const { maxConcurrent, maxAttempts, leaseTtlMs, backoffBaseMs, backoffFactor, backoffCapMs } = defaultPolicy
-  expect(told.get('maxConcurrent')).toContain(`Default: 1; of the queue default ${maxConcurrent}.`)
+  expect(told.get('maxConcurrent')).toContain(`Default: 1, and ${maxConcurrent} for the queue \`default\`.`)
   expect(told.get('maxAttempts')).toContain(`Default: ${maxAttempts}.`)
   expect(told.get('leaseTtl')).toContain(`Default: ${formatDuration(leaseTtlMs)}.`)
   expect(told.get('backoffBase')).toContain(`Default: ${formatDuration(backoffBaseMs)}.`)
   expect(told.get('backoffFactor')).toContain(`Default: ${backoffFactor}.`)
   expect(told.get('backoffCap')).toContain(`Default: ${formatDuration(backoffCapMs)}.`)
   for (const name of ['maxConcurrentPerKey', 'backoffSpread', 'rateLimit', 'onExhausted']) {
-    expect(told.get(name), name).toContain('ithout it')
+    expect(told.get(name), name).toMatch(/without it|when absent/i)
   }
   expect(told.get('retention')).toContain('Default: 7d completed, 30d failed, 90d history, 1000000 ended runs')
 })

@@ -75,7 +75,7 @@ onEachTold('explain a run', (told) => {
     expect(waiting).toMatchObject({ before: 1, holdersCount: 2, holders: [{ run: a, since: startAt }, { run: b }] })
     expect(waiting?.holders[0]?.worker).toMatch(/^w on h \(w-/)
     expect(unblock.map(({ what }) => what)).toEqual([
-      'A slot is free once one of them ends.',
+      'A slot is free once one of these runs ends.',
       'Or raise maxConcurrent of queue default.',
     ])
   })
@@ -98,7 +98,7 @@ onEachTold('explain a run', (told) => {
     await told().stage.lease()
     const { code, sentence, waiting } = await explain(await told().enqueue({ concurrencyKey: 'k' }))
     expect(code).toBe('key-ceiling')
-    expect(sentence).toBe(`The key "k" allows 1 at a time, and these are at work or before it: ${holder}.`)
+    expect(sentence).toBe(`The key "k" allows 1 at a time, and these runs are at work or before it: ${holder}.`)
     expect(waiting?.holders.map(({ run }) => run)).toEqual([holder])
   })
 
@@ -378,7 +378,7 @@ onEachTold('explain a run', (told) => {
     const absent = await errorOf(explain(id))
     expect([absent.code, absent.hint]).toEqual([
       'not-found',
-      'It never existed here, or retention removed it. Name its schedule too, to read what its ledger keeps, or see the history of the schedule.',
+      'It never existed here, or retention removed it. Give its schedule too, whose ledger may name the run, or see the history of the schedule.',
     ])
     const answer = await explain(id, { schedule: 'report' })
     expect(answer).toMatchObject({

@@ -4,7 +4,7 @@ import { putHold } from '../../../src/store/holds/put-hold.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
 import { pauseSchedule, resumeSchedule } from '../../../src/store/schedules/pause-schedule.ts'
-import { stop } from '../../holding.ts'
+import { holdOn, stop } from '../../holding.ts'
 import { actor, hour, minute, second, startAt } from '../../store/schedule-stage.ts'
 import { onEachTold } from '../explain/stage.ts'
 
@@ -62,13 +62,13 @@ onEachTold('explain a schedule', (told) => {
     expect(await explain()).toMatchObject({
       code: 'due-later',
       sentence:
-        'Its next occurrence is ahead, but the last one failed: no disk. (not retryable); its interval of 10m has become 20m.',
+        'Its next occurrence is not due yet, but the last one failed: no disk. (not retryable); its interval of 10m has become 20m.',
       unblock: [{ command: `belfry run output ${first}` }],
     })
     const second = await stage.runAt(startAt + 30 * minute, outcome('no memory'))
     expect(await explain()).toMatchObject({
       sentence:
-        'Its next occurrence is ahead, but the last 2 in a row failed, last with: no memory (not retryable); its interval of 10m has become 40m.',
+        'Its next occurrence is not due yet, but the last 2 in a row failed, last with: no memory (not retryable); its interval of 10m has become 40m.',
       unblock: [{ command: `belfry run output ${second}` }],
     })
     stage.to(startAt + 70 * minute)
@@ -77,7 +77,7 @@ onEachTold('explain a schedule', (told) => {
     await stage.fire()
     expect((await explain()).sentence).toMatch(/which has not ended\. But the last 2 in a row failed/)
     await stage.end(await stage.leaseOne())
-    expect(await explain()).toMatchObject({ sentence: 'Its next occurrence is ahead.', unblock: [] })
+    expect(await explain()).toMatchObject({ sentence: 'Its next occurrence is not due yet.', unblock: [] })
   })
 
   it('of a calendar that fails says nothing of an interval, and names no run that was removed', async () => {
@@ -85,11 +85,11 @@ onEachTold('explain a schedule', (told) => {
     await stage.put({})
     await stage.runAt(startAt + hour, { kind: 'failed', reason: 'no disk', retryable: false })
     expect((await explain()).sentence).toBe(
-      'Its next occurrence is ahead, but the last one failed: no disk (not retryable).',
+      'Its next occurrence is not due yet, but the last one failed: no disk (not retryable).',
     )
     await stage.sql('delete from belfry.run')
     expect(await explain()).toMatchObject({
-      sentence: 'Its next occurrence is ahead, but the last one failed.',
+      sentence: 'Its next occurrence is not due yet, but the last one failed.',
       unblock: [],
     })
   })
@@ -186,7 +186,7 @@ onEachTold('explain a schedule', (told) => {
     await stage.store.do(resumeSchedule, 'until')
     expect(await explain('until')).toMatchObject({
       code: 'finished',
-      sentence: 'It has finished: its `until` held after a run of it.',
+      sentence: 'It has finished: its `until` ended it after a run.',
       next: null,
       rederived: { answer: 'same' },
       unblock: [{ command: 'belfry schedule reset until' }, { command: 'belfry schedule run until' }],
@@ -225,6 +225,21 @@ onEachTold('explain a schedule', (told) => {
     expect(await explain('waits')).toMatchObject({ code: 'broken-chain', waitsFor: { run: id, status: 'completed' } })
   })
 
+  it('under a hold that skips occurrences names it, unless the next occurrence is after its end', async () => {
+    const { stage } = told()
+    await stage.put({})
+    const reason = { code: 'budget', firing: 'skips' } as const
+    const by = { scope: 'queue', subject: 'default', reason, note: 'Budget b is spent.', actor } as const
+    await stage.store.do(setQueue, 'default', { actor })
+    await stage.store.do(putHold, { ...by, until: startAt + hour })
+    expect(await explain()).toMatchObject({ code: 'due-later' })
+    await stage.store.do(putHold, { ...by, until: startAt + hour + minute })
+    expect(await explain()).toMatchObject({
+      code: 'skips',
+      sentence: expect.stringContaining('Its next occurrence ends without a run: '),
+    })
+  })
+
   it('while everything is stopped, and where this machine cannot work it out', async () => {
     const { stage } = told()
     await stage.put({})
@@ -239,6 +254,16 @@ onEachTold('explain a schedule', (told) => {
     const answer = await explain()
     expect(answer).toMatchObject({ code: 'cannot-be-worked-out', next: null, rederived: { answer: 'unworkable' } })
     expect(answer.sentence).toContain('Mars/Olympus')
+  })
+
+  it('that is held says so first, with what releases it, and not that it is due later', async () => {
+    const { stage } = told()
+    await stage.put({})
+    await stage.store.do(putHold, holdOn('schedule', 'report'))
+    const { code, sentence, unblock, notes } = await explain()
+    expect({ code, sentence }).toEqual({ code: 'held', sentence: expect.stringMatching(/a test.* Its runs wait\.$/) })
+    expect(unblock.map(({ command }) => command)).toEqual([expect.stringContaining('belfry hold')])
+    expect(notes.join()).not.toContain('a test')
   })
 
   it('that was deleted is explained by its id', async () => {

@@ -26,7 +26,7 @@ inEachWard((ward) => {
     expect(await runs.get(id)).toMatchObject({ status: 'failed', source: 'test', testOf: 'depth', scheduleId: null })
     expect(await schedules.get('depth')).toEqual(before)
     expect(before.pausedBy).toEqual(['tester'])
-    expect((await runs.explain(id)).planned.sentence).toBe('It tests a schedule, of which it changes nothing.')
+    expect((await runs.explain(id)).planned.sentence).toBe('It tests a schedule, and changes nothing of that schedule.')
     await schedules.delete('depth')
   })
 

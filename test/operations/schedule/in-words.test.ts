@@ -92,7 +92,7 @@ describe('a schedule in words', () => {
 
   it('is told even where the zone that another process wrote is not known here', () => {
     expect(said({ cron: '0 2 * * *', zone: 'Mars/Olympus', target: handler })).toBe(
-      'By the cron "0 2 * * *" (Mars/Olympus), which this machine cannot read. Handler report.',
+      'At the instants of the cron "0 2 * * *" (Mars/Olympus), which this machine cannot read. Handler report.',
     )
   })
 })

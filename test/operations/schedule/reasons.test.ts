@@ -96,7 +96,7 @@ onOneTold('the reasons of a schedule', (told) => {
     })
     expect(live).toEqual([run?.id])
     expect(notes).toContain(
-      `${run?.id} of it is live: an occurrence that comes due before its end is skipped (overlap skip).`,
+      `${run?.id} of it is live: an occurrence that comes due before that run ends is skipped (overlap skip).`,
     )
   })
 

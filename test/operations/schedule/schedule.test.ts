@@ -88,7 +88,7 @@ describe('put', () => {
     clock.advance(7_200_000)
     expect(await schedules.put(once)).toMatchObject({ answer: 'unchanged' })
     const [problem] = await problemsIn(schedules.put({ ...once, name: 'other' }))
-    expect(problem).toMatchObject({ field: 'at', problem: expect.stringContaining('which is over') })
+    expect(problem).toMatchObject({ field: 'at', problem: expect.stringContaining('which is in the past') })
   })
 })
 
@@ -278,7 +278,11 @@ describe('a hint', () => {
     await schedules.put(daily)
     const asked = { at: '2026-01-05T09:10Z', reason: 'r' }
     for (let made = 0; made < 6; made++) await agents.hint('report', asked)
-    const lifted = { code: 'too-many', details: { reason: 'too-many-changes', liftsAt: startAt + 3_600_000 } }
+    const lifted = {
+      code: 'too-many-changes',
+      message: expect.stringContaining('lifts at 2026-01-05T10:00:00.000Z'),
+      details: { liftsAt: startAt + 3_600_000 },
+    }
     expect(await errorOf(agents.hint('report', asked))).toMatchObject(lifted)
   })
 

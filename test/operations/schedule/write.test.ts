@@ -122,7 +122,7 @@ describe('a bad schedule', () => {
   })
 
   it.each<[string, object, RegExp]>([
-    ['a payload with a hole', { payload: { a: [() => 1] } }, /payload cannot be kept: its \.a\[0\] is a function/],
+    ['a payload with a hole', { payload: { a: [() => 1] } }, /payload cannot be stored: its \.a\[0\] is a function/],
     ['a payload of another class', { payload: new Map([[1, 2]]) }, /payload is an instance of Map/],
     ['a tag that is none', { tags: [Number.NaN] }, /tags\[0\] is NaN/],
     ['a target that is a program', { target: { command: () => 1 } }, /target\.command .*function/],
@@ -134,7 +134,7 @@ describe('a bad schedule', () => {
     [
       'an at that is over',
       { cron: undefined, at: '2020-01-01T00:00Z' },
-      /at is 2020-01-01T00:00:00.000Z, which is over/,
+      /at is 2020-01-01T00:00:00.000Z, which is in the past/,
     ],
   ])('with %s is refused, because it would not be stored as it is judged', async (_, fields, message) => {
     await expect(schedules.put({ ...daily, ...fields })).rejects.toMatchObject({

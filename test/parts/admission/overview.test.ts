@@ -3,8 +3,10 @@ import { byExplanation, type Hold } from '../../../src/core/hold.ts'
 import { heldWork } from '../../../src/parts/admission/overview/held-work.ts'
 import { putHold } from '../../../src/store/holds/put-hold.ts'
 import { turnHolds } from '../../../src/store/holds/turn-holds.ts'
+import type { Lease } from '../../../src/store/port.ts'
 import { fireDue } from '../../../src/store/schedules/fire-due.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
+import { registerWorker } from '../../../src/store/workers/register-worker.ts'
 import { atDesk, verbsAt } from '../../operations/desk.ts'
 import { actor, onEachDatabase, startAt } from '../../store/scene.ts'
 
@@ -73,4 +75,31 @@ it('is told with the command that lifts it', async () => {
     { reason: 'stopped', on: 'namespace', lift: 'belfry go', until: null, waiting: 0, waitingIsAtLeast: false },
     { reason: 'hold', on: 'queue:mail', lift: `belfry hold lift ${id}` },
   ])
+})
+
+it('names the worker that a file stops and the spent budget of a tag, which put no hold', async () => {
+  const { admission, budgets, runs, store } = verbsAt(() => desk().context)
+  const worker = { name: 'night', host: 'box', can: { kinds: [] }, beatMs: 60_000, halted: '/srv/.belfry/STOP: Move' }
+  await desk().store.do(registerWorker, worker)
+  await budgets.put('b', { for: 'tag=big', per: 'day', zone: 'UTC', runs: 1 })
+  await runs.enqueue({ target, tags: ['big'] })
+  const [{ runId, fence, scheduleId }] = (await desk().lease()) as [Lease]
+  await desk().store.settle([
+    { runId, fence, scheduleId, outcome: { kind: 'success' }, usage: { tokensIn: 1 }, isWatched: true },
+  ])
+  const lift = 'Remove the file that stops the workers: `rm /srv/.belfry/STOP`.'
+  expect(await admission.list({})).toMatchObject([
+    { reason: 'stopped', on: 'worker:night', by: 'box', hold: null, lift },
+    { reason: 'budget', on: 'tag:big', by: 'budget b', lift: 'belfry budget topup b', waiting: null },
+  ])
+  const { checks } = await store.doctor({})
+  expect(checks.find(({ check }) => check === 'workers')).toMatchObject({
+    state: 'note',
+    findings: [
+      {
+        says: 'Worker night on box starts nothing: it is stopped by /srv/.belfry/STOP: Move.',
+        next: `On box: ${lift}`,
+      },
+    ],
+  })
 })

@@ -8,6 +8,7 @@ import { putHold } from '../../../src/store/holds/put-hold.ts'
 import { holdReasons, nouns } from '../../../src/table.ts'
 import { doors, tokenFor } from '../../doors/all-doors.ts'
 import { Desk, startAt, verbsAt } from '../../operations/desk.ts'
+import { atWork } from '../agents/children/scene.ts'
 
 const target = { handler: 'h' }
 
@@ -48,6 +49,12 @@ const stages: Readonly<Record<string, (stage: Stage) => Promise<Held>>> = {
     await stage.verbs.schedules.create({ name: 'depth', group: 'checkout', every: '1h', target })
     await stage.verbs.groups.pause('checkout', { for: '2h', reason: 'The database is moved.' })
     return { run: (await stage.verbs.schedules.run('depth')).id }
+  },
+  async 'parent-held'(stage) {
+    const { task, agent } = await atWork(stage.desk)
+    const { task: child } = await agent.plan({ in: '20m', prompt: 'Look again.' })
+    await stage.verbs.holds.put({ on: `schedule:${task.name}`, reason: 'Audit.', for: '2h' })
+    return { run: (await stage.verbs.tasks.run(child.id)).id }
   },
   async calendar(stage) {
     await stage.verbs.calendars.put('office', { zone: 'UTC', open: ['mon-fri 10:00-18:00'] })
@@ -107,6 +114,11 @@ const explanations: Readonly<Record<keyof typeof stages, readonly [says: RegExp,
     '2026-01-05T11:00:00.000Z',
     'belfry group resume checkout',
   ],
+  'parent-held': [
+    /^Held with its parent by h-\w+ on task-\w+: Audit\.$/,
+    '2026-01-05T11:00:00.000Z',
+    'belfry hold lift h-ID',
+  ],
   calendar: [
     /^Calendar office is closed\.$/,
     '2026-01-05T10:00:00.000Z',
@@ -127,7 +139,7 @@ const explanations: Readonly<Record<keyof typeof stages, readonly [says: RegExp,
   'namespace-full': [/^The namespace is full: 1 of 1 at work\.$/, null, 'belfry namespace set NAME --max-concurrent N'],
   'checkout-full': [/^Run r-1 works in \/srv\/app\.$/, '2026-01-05T09:10:00.000Z', 'belfry run show r-1'],
   quota: [
-    /^The namespace has made the 1 runs of its month\. Its occurrences end without a run\.$/,
+    /^Its next occurrence ends without a run: The namespace has made the 1 runs of its month\.$/,
     '2026-01-31T23:00:00.000Z',
     'belfry namespace set default --runs-per-month N',
   ],

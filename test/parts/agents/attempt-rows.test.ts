@@ -10,7 +10,7 @@ const day = 86_400_000
 onEachDatabase('what is kept of the attempts of agents', (scene) => {
   const kept = (sessionId: string | null) => ({ profile: 'claude', sessionId, facts: { profileVersion: 'v' } })
 
-  /** A run that is leased for the second time, after its first lease was given up. */
+  /** A run that is leased for the second time, after its first attempt ended in a forced stop. */
   async function leasedTwice() {
     await scene().enqueue({ target: { handler: 'h' } })
     const [first] = await scene().lease()

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { TranscriptReader } from '../../../src/core/agent/transcript.ts'
+import { isMissingSession } from '../../../src/parts/agents/agent-end.ts'
+import type { AgentProfile } from '../../../src/parts/agents/profile-form.ts'
+import { shippedProfiles } from '../../../src/parts/agents/profiles.ts'
 import { TestClock } from '../../../src/testing.ts'
 import { until } from '../../targets/command/processes.ts'
 import { agents, playAgents, type Scene, type StoreKind } from './scene.ts'
@@ -6,7 +10,7 @@ import { agents, playAgents, type Scene, type StoreKind } from './scene.ts'
 const argAfter = (args: readonly string[] = [], flag: string) =>
   args.includes(flag) ? args[args.indexOf(flag) + 1] : null
 
-/** Starts a run, stops the worker in the middle of it, and starts another. */
+/** Starts a run, stops its worker in the middle of it, and starts another worker. */
 async function interrupted(scene: Scene, target: object, more: object = {}): Promise<string> {
   const { belfry } = scene
   await belfry.start()
@@ -59,6 +63,15 @@ describe('a session', () => {
     expect(scene.starts()).toHaveLength(3)
   })
 
+  it('is not gone because the program was killed, or hung, before it printed a line', async () => {
+    const profile = (await shippedProfiles()).get('claude')?.profile as AgentProfile
+    const end = { reader: new TranscriptReader(profile), complaints: '', hasSpoken: false, hasLingered: false }
+    const ended = (exitCode: number | null, more: object = {}) =>
+      isMissingSession({ ...end, exit: { exitCode, signal: null }, ...more }, profile)
+    expect(ended(0)).toBe(true)
+    expect([ended(null), ended(137), ended(0, { stalled: 'no line within 2m' })]).toEqual([false, false, false])
+  })
+
   it('of codex is continued by its own words', async () => {
     const scene = await playAgents()
     const id = await interrupted(scene, scene.target('codex', 'slow | fixture:success'))
@@ -105,6 +118,30 @@ describe('a session', () => {
     const { id } = await scene.belfry.runs.enqueue({ target: scene.target('claude', 'fixture:limited') })
     await scene.belfry.drain()
     expect(await scene.belfry.runs.get(id)).toMatchObject({ waiting: { until: 1_900_000_000_000 } })
+  })
+
+  it('that cannot log in is noted on its account until a run succeeds, and blocks nothing', async () => {
+    const scene = await playAgents()
+    const { belfry } = scene
+    await belfry.accounts.put('claude-max', {})
+    const claude = { ...agents.claude, account: 'claude-max' }
+    await belfry.config.apply({ source: 'test', agents: { ...agents, claude } })
+    await belfry.start()
+    const ended = async (behaviour: string) => {
+      const { id } = await belfry.runs.enqueue({ target: scene.target('claude', behaviour) })
+      await belfry.runs.wait(id)
+      return id
+    }
+    const checked = async () => (await belfry.store.doctor()).checks.filter(({ check }) => check === 'accounts')
+    const id = await ended('fixture:login')
+    expect(await belfry.accounts.get('claude-max')).toMatchObject({
+      state: 'open',
+      setupFailed: { reason: expect.stringMatching(/^agent-setup: .*403/), run: id },
+    })
+    expect(JSON.stringify(await checked())).toContain('claude-max')
+    await ended('')
+    expect(await belfry.accounts.get('claude-max')).toMatchObject({ state: 'open', setupFailed: null })
+    expect(JSON.stringify(await checked())).not.toContain('claude-max')
   })
 
   it('of an account whose limit is reached blocks the account, and no other run of it starts', async () => {

@@ -14,7 +14,7 @@ const standIns = fileURLToPath(new URL('../../stand-ins/', import.meta.url))
 export const standIn = (agent: string) => join(standIns, `agent-${agent}`)
 
 const shortened = { linger: '100ms', killAfter: '300ms', stall: { start: '500ms', silence: '100ms' } }
-/** The shipped profiles with the stand-ins for their programs. Patience is short, but for starts, which a busy machine makes slow. */
+/** The shipped profiles with stand-ins for their programs. The timeouts are short, except for starts, which a busy machine makes slow. */
 export const agents = {
   claude: { program: standIn('claude'), ...shortened, stall: { start: '60s', silence: '100ms' } },
   codex: { program: standIn('codex'), linger: '100ms' },
@@ -27,7 +27,7 @@ export const agents = {
   absent: { extends: 'claude', program: '/nowhere/claude' },
 }
 
-/** What a stand-in noted when it was started. */
+/** The record that a stand-in wrote when it was started. */
 export interface Started {
   readonly agent: string
   readonly args: readonly string[]
@@ -41,7 +41,7 @@ export interface Scene {
   readonly belfry: Belfry
   readonly folder: string
   readonly open: (options?: OpenOptions) => Promise<Belfry>
-  /** A target for a stand-in that behaves so. */
+  /** A target for a stand-in with this behaviour. */
   target(
     profile: string,
     behaviour?: string,
@@ -94,7 +94,7 @@ export async function playAgents(options: OpenOptions = {}, kind: StoreKind = 'S
   }
 }
 
-/** The server of the terminals of a store. */
+/** The tmux server for the terminals of a store. */
 export const terminalsOf = (place: string) => socketPath({ place, namespace: 'default' })
 
 function closeTerminals(place: string): void {

@@ -17,7 +17,7 @@ it('one stop of agents holds tasks, session tasks and messages; what was at work
   await belfry.holds.stop({ on: 'kind:agent', release: true, reason: 'Incident 4711' })
   await expect.poll(async () => (await belfry.runs.get(id)).status).toBe('ready')
   expect(await belfry.runs.get(id)).toMatchObject({ attempts: 0 })
-  // A run of the session task is made, and waits as the message does.
+  // The run of the session task is created, and waits as the message does.
   await belfry.tasks.run(own.id)
   expect(await belfry.inbox.next({ project: folder })).toMatchObject({ message: null, hold: expect.any(String) })
   expect(scene.starts()).toHaveLength(1)

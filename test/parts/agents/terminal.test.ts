@@ -30,7 +30,7 @@ const stateOf = async ({ belfry }: Scene, id: string) => {
   return runs.find((run) => run.id === id)?.attempt?.agent?.state
 }
 
-// Terminals are tmux's: where it is not installed there is nothing to test.
+// A terminal needs tmux: without tmux there is nothing to test.
 describe.runIf(isTmuxHere)('an agent in a terminal', () => {
   it('answers as anywhere: text, tokens and cost are read, the output is plain, and the terminal is closed', async () => {
     const scene = await playAgents()
@@ -171,9 +171,17 @@ describe('without a terminal', () => {
     const hint = { code: 'conflict', hint: expect.stringContaining(`belfry run output -f ${id}`) }
     await expect(belfry.runs.attach(id)).rejects.toMatchObject(hint)
     await expect(belfry.runs.screen(id)).rejects.toMatchObject(hint)
+    const { id: waiting } = await belfry.runs.enqueue({
+      target: scene.target('claude'),
+      notBefore: '2100-01-01T00:00Z',
+    } as never)
+    await expect(belfry.runs.attach(waiting)).rejects.toMatchObject({ hint: expect.stringContaining('output -f') })
     await belfry.runs.cancel(id)
     await belfry.runs.wait(id)
-    await expect(belfry.runs.screen(id)).rejects.toThrow(/is cancelled: its terminal is closed/)
+    await expect(belfry.runs.attach(id)).rejects.toMatchObject({
+      message: expect.stringContaining('has no terminal'),
+      hint: expect.stringMatching(`\`belfry run output ${id}\``),
+    })
   })
 
   it('a machine without tmux refuses runs that need one', async () => {

@@ -22,6 +22,8 @@ function checkout({ folder }: Scene): string {
   const root = join(folder, 'app')
   mkdirSync(join(root, 'sub'), { recursive: true })
   git(root, 'init', '-q')
+  // A setting by which new files do not show must not lose them.
+  git(root, 'config', 'status.showUntrackedFiles', 'no')
   writeFileSync(join(root, 'sub', 'a.txt'), 'first\n')
   git(root, 'add', '.')
   git(root, 'commit', '-qm', 'first')
@@ -105,7 +107,7 @@ describe('the key of a checkout', () => {
   })
 })
 
-// A worktree is git's: where git is not installed there is nothing to test.
+// A worktree needs git: without git there is nothing to test.
 describe.runIf(isGitHere)('a worktree', () => {
   const played = async (scene: Scene, behaviour: string, agent: object = {}, cwd?: string) => {
     const { belfry } = scene
@@ -124,7 +126,7 @@ describe.runIf(isGitHere)('a worktree', () => {
     const path = join(scene.folder, 'worktrees', id)
     expect(scene.starts()[0]?.cwd).toBe(join(path, 'sub'))
     expect(readFileSync(join(path, 'sub', 'a.txt'), 'utf8')).toBe('first\nedit:a.txt\n')
-    expect(git(root, 'status', '--porcelain')).toBe('')
+    expect(git(root, 'status', '--porcelain', '--untracked-files=all')).toBe('')
     expect(git(path, 'branch', '--show-current')).toBe('')
     const { workspaces } = scene.belfry
     const line = {
@@ -136,6 +138,7 @@ describe.runIf(isGitHere)('a worktree', () => {
       base: git(root, 'rev-parse', 'HEAD').trim(),
     }
     expect(await workspaces.list({})).toMatchObject([line])
+    expect(await scene.belfry.runs.get(id)).toMatchObject({ attempt: { agent: { worktree: path } } })
     expect(await workspaces.prune({})).toEqual([])
     expect(await workspaces.prune({ changed: true })).toMatchObject([line])
     expect(existsSync(path)).toBe(false)
@@ -150,11 +153,12 @@ describe.runIf(isGitHere)('a worktree', () => {
     expect(worktrees(scene)).toEqual([])
     const failed = await played(scene, 'fixture:api-error', {}, root)
     const always = await played(scene, '', { keep: 'always' }, root)
-    expect(worktrees(scene).sort()).toEqual([failed.id, always.id].sort())
+    const added = await played(scene, 'edit:new.txt', {}, root)
+    expect(worktrees(scene).sort()).toEqual([failed.id, always.id, added.id].sort())
     await played(scene, 'edit:a.txt', { keep: 'never' }, root)
-    expect(worktrees(scene)).toHaveLength(2)
+    expect(worktrees(scene)).toHaveLength(3)
     expect(await scene.belfry.workspaces.prune({})).toHaveLength(2)
-    expect(worktrees(scene)).toEqual([])
+    expect(worktrees(scene)).toEqual([added.id])
   })
 
   it('begins with the commit that the target names', async () => {

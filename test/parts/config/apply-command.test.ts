@@ -110,10 +110,10 @@ schedules:
     expect((await belfry('apply --yes')).exit).toBe(0)
   })
 
-  it('leaves what was made by hand alone, unless it is to take it over', async () => {
+  it('leaves what was created by hand alone, unless it is to take it over', async () => {
     await belfry('schedule create ping --every 3h --handler ping')
     file(two)
-    expect(await belfry('apply')).toMatchObject({ exit: 4, stderr: expect.stringContaining('was made by hand') })
+    expect(await belfry('apply')).toMatchObject({ exit: 4, stderr: expect.stringContaining('was created by hand') })
     expect(await names()).toEqual(['ping'])
     expect((await belfry('apply --adopt')).exit).toBe(0)
     const refused = await belfry('schedule update ping --every 5h')

@@ -25,7 +25,7 @@ async function opened(kind: StoreKind): Promise<PhaseKills> {
 
 const timeout = 120_000
 
-/** `npm run faults -- --only F34` strikes at many more points, on both databases. */
+/** `npm run faults -- --only F34` kills at many more points, on both databases. */
 describe('a worker in the middle of a phase', { timeout }, () => {
   it('is killed at a point of it: the document is whole, the edit is there, and what was committed is not paid again', async () => {
     const kills = await opened('SQLite')

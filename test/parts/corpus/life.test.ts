@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { fence } from '../../../src/core/untrusted-text.ts'
 import { CorpusScene, plainly, type StoreKind } from './scene.ts'
 
 describe.each<StoreKind>(['SQLite', 'PostgreSQL'])('an item of a corpus on %s', (kind) => {
@@ -31,7 +32,7 @@ describe.each<StoreKind>(['SQLite', 'PostgreSQL'])('an item of a corpus on %s', 
     expect(readdirSync(join(scene.root, 'guide/.meta')).sort()).toEqual(['archive', 'meta.json'])
     expect(scene.handed.map(({ phase }) => phase)).toEqual(['architect', 'builder', 'critic'])
     expect(scene.handed[1]).toMatchObject({
-      brief: 'architect of guide',
+      brief: fence('architect of guide'),
       delta: { files: ['guide/README.md'] },
       steer: 'short',
     })
@@ -148,12 +149,52 @@ describe.each<StoreKind>(['SQLite', 'PostgreSQL'])('an item of a corpus on %s', 
     expect(JSON.stringify((await belfry.corpora.preview(item)).document)).toContain('two')
   })
 
+  it('in the store has another revision after any change, of its sources alone too, and an unknown one has none', async () => {
+    const { belfry } = await CorpusScene.open({ root: undefined }, { kind })
+    const { corpora } = belfry
+    const item = { name: 'notes', path: 'a' }
+    await expect(corpora.putItem({ ...item, sources: {}, ifRevision: 0 })).rejects.toMatchObject({
+      code: 'conflict',
+      details: { expected: 0, revision: null },
+    })
+    await corpora.putItem({ ...item, sources: { ticket: 'one' } })
+    const read = (await corpora.item(item)).item.revision
+    await corpora.putItem({ ...item, sources: { ticket: 'by another hand' } })
+    for (const change of [{ sources: { ticket: 'mine' } }, { steer: 'Short.' }, { sources: { ticket: 'one' } }]) {
+      const stale = corpora.putItem({ ...item, ...change, ifRevision: read })
+      await expect(stale).rejects.toMatchObject({ code: 'conflict', details: { expected: 0, revision: 1 } })
+    }
+    await expect(corpora.update({ ...item, steer: 'Short.', ifRevision: read })).rejects.toMatchObject({
+      details: { expected: 0, revision: 1 },
+    })
+    const same = await corpora.putItem({ ...item, sources: { ticket: 'by another hand' }, ifRevision: 1 })
+    expect([same.item.revision, JSON.stringify((await corpora.preview(item)).document)]).toEqual([
+      1,
+      expect.stringContaining('by another hand'),
+    ])
+  })
+
   it('of the root is deleted without the mark of its corpus, which goes on', async () => {
     const scene = await CorpusScene.open({}, { kind })
     await scene.seed('.', 'a')
     await scene.belfry.corpora.deleteItem('notes', '.')
     expect([scene.has('.meta/meta.json'), scene.has('.meta/corpus.json')]).toEqual([false, true])
     expect(await scene.settle()).toBe(3)
+  })
+
+  it('in the store is handed the sources that differ from those of its last build', async () => {
+    const scene = await CorpusScene.open({ root: undefined }, { kind })
+    const item = { name: 'notes', path: 'a' }
+    await scene.belfry.corpora.putItem({ ...item, sources: { one: 'same', two: 'old' } })
+    await scene.settle()
+    await scene.belfry.corpora.putItem({ ...item, sources: { one: 'same', two: 'new', three: 'more' } })
+    scene.handed.length = 0
+    await scene.settle()
+    expect(scene.handed.map(({ phase, delta }) => [phase, delta.files])).toEqual([
+      ['architect', ['three', 'two']],
+      ['builder', ['three', 'two']],
+      ['critic', []],
+    ])
   })
 
   it('in the store is refreshed like a file', async () => {
@@ -179,7 +220,7 @@ describe('a phase that was committed before a crash', () => {
     const scene = await CorpusScene.open({})
     await scene.seed('a')
     await scene.play('a')
-    // As a worker leaves it that dies after the rename: the index knows nothing of the commit.
+    // The state that a worker leaves when it dies after the rename: the index does not know the commit.
     const after = scene.document('a')
     const commit = { run: 'r-999', fence: 1 }
     const done = {
@@ -203,7 +244,7 @@ describe('a document', () => {
     writeFileSync(join(folder, 'a/.meta/meta.json'), '{"_id":"x"}')
     const script = `import { renameIntoPlace, writeBeside } from './dist/parts/corpus/tree/document-file.js'
       renameIntoPlace('${folder}', 'a', writeBeside('${folder}', 'a', JSON.stringify({ _content: 'x'.repeat(100_000) }), 'm'))`
-    // The limit of a file's size is met as a full disk is: a part is written, and the rest is refused.
+    // A limit on the file size behaves like a full disk: a part is written, and the rest is refused.
     const limited = `trap '' XFSZ; ulimit -f 8; exec "${process.execPath}" --input-type=module -e "$0"`
     const { status } = spawnSync('bash', ['-c', limited, script], { encoding: 'utf8' })
     expect(JSON.parse(readFileSync(join(folder, 'a/.meta/meta.json'), 'utf8'))).toEqual({ _id: 'x' })

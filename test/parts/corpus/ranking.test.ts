@@ -4,8 +4,9 @@ import { soundState } from '../../../src/core/corpus/phases.ts'
 import { rankItems } from '../../../src/core/corpus/rank.ts'
 import type { Corpus } from '../../../src/parts/corpus/corpus-row.ts'
 import { lockCorpus } from '../../../src/parts/corpus/corpus-row.ts'
+import { explainItem } from '../../../src/parts/corpus/items/explain-item.ts'
 import { type Item, placed, removeItems, saveItems } from '../../../src/parts/corpus/items/item-row.ts'
-import { lineOf } from '../../../src/parts/corpus/items/pick-item.ts'
+import { groupsMax, lineOf } from '../../../src/parts/corpus/items/pick-item.ts'
 import { putCorpus } from '../../../src/parts/corpus/write-corpus.ts'
 import { actor, onEachDatabase, startAt } from '../../store/scene.ts'
 import { corpusSpec } from './spec.ts'
@@ -15,11 +16,21 @@ const status = fc.constantFrom('fresh', 'stale', 'pending', 'failed')
 const item = fc.record({
   depth: fc.integer({ min: -1, max: 3 }),
   emphasis: fc.constantFrom(0, 0.5, 1, 2),
-  generatedAt: fc.option(fc.integer({ min: startAt - 1_000_000, max: startAt }), { nil: null }),
+  generatedAt: fc.option(
+    fc.oneof(fc.integer({ min: startAt - 1_000_000, max: startAt }), fc.constantFrom(startAt - 5_000, startAt)),
+    { nil: null },
+  ),
   stored: fc.record({ architect: status, builder: status, critic: status }),
   isDisabled: fc.constantFrom(false, false, false, true),
   reason: fc.constantFrom(null, null, null, 'parked'),
 })
+
+/** Equal instants and weights are common, so that ties are too. */
+const ranked = (items: ReadonlyMap<string, Item>) =>
+  [...items.values()].map(({ path, depth, emphasis, generatedAt, state, facts, reason }) => {
+    const disabled = facts.isDisabled === true || reason !== null
+    return { path, depth, emphasis, generatedAt, phaseState: state, disabled }
+  })
 
 onEachDatabase('the picks of a corpus', (scene) => {
   it('by groups are those over the whole corpus, whatever its items are, and however they change', async () => {
@@ -56,12 +67,82 @@ onEachDatabase('the picks of a corpus', (scene) => {
       const whole = rankItems({
         now: startAt,
         depthWeight: 0.5,
-        items: [...items.values()].map(({ path, depth, emphasis, generatedAt, state, facts, reason }) => {
-          const disabled = facts.isDisabled === true || reason !== null
-          return { path, depth, emphasis, generatedAt, phaseState: state, disabled }
-        }),
+        items: ranked(items),
       })
+      const places = await scene().write(function* (context) {
+        const corpus = (yield* lockCorpus(context, 'ranked')) as Corpus
+        const found: Record<string, [path: string, place: number][]> = {}
+        for (const [by, picks] of [
+          ['bands', 0],
+          ['staleness', 19],
+        ] as const) {
+          const ofAll: [string, number][] = []
+          for (const one of items.values()) {
+            const { place } = yield* explainItem(context, { ...corpus, picks }, one)
+            if (place !== null) ofAll.push([one.path, place])
+          }
+          found[by] = ofAll.sort(([, one], [, other]) => one - other)
+        }
+        return found
+      })
+      for (const by of ['bands', 'staleness'] as const) {
+        const inOrder = rankItems({ now: startAt, depthWeight: 0.5, items: ranked(items), by })
+        expect([by, places[by]]).toEqual([by, inOrder.map(({ path }, at) => [path, at + 1])])
+      }
       for (const count of [1, 3, 100]) expect(await look(count)).toEqual(whole.slice(0, count))
     }
+  })
+})
+
+onEachDatabase('the picks of a corpus with more than a thousand groups', (scene) => {
+  it('are those over the whole corpus too', async () => {
+    const count = 1_001
+    const [picked, whole] = await scene().write(function* (context) {
+      yield* putCorpus(context, corpusSpec, { actor, mode: 'create', rootId: 'x' })
+      const corpus = (yield* lockCorpus(context, 'ranked')) as Corpus
+      const items = Array.from({ length: count }, (_, at): Item => {
+        const place = { corpusId: corpus.id, path: `p${at}`, parent: null, depth: at % 7, emphasis: at / 500 }
+        const rest = { attempts: 0, nextAt: null, reason: null, runId: null, revision: 0, hash: 'h', isDirty: false }
+        const more = {
+          lookedAt: null,
+          facts: {},
+          document: '{}',
+          generatedAt: startAt - ((at * 7_919) % 10_007) * 1_000,
+        }
+        const stored = { architect: 'fresh', builder: at % 2 === 0 ? 'fresh' : 'pending', critic: 'pending' }
+        return placed({ ...place, ...rest, ...more, state: soundState(stored, names) }, corpus)
+      })
+      yield* saveItems(items.map((after) => ({ before: null, after })))
+      const line = yield* lineOf(corpus, 20)
+      expect(line.groups.length).toBeGreaterThan(groupsMax)
+      const byPath = new Map(items.map((one) => [one.path, one]))
+      return [line.ranked, rankItems({ now: startAt, depthWeight: 0.5, items: ranked(byPath) })]
+    })
+    expect(picked).toEqual(whole?.slice(0, 20))
+  })
+})
+
+onEachDatabase('every 20th pick', (scene) => {
+  it('leaves the bands out, so that builds of new content cannot keep an old item from its plan for ever', async () => {
+    const picked = await scene().write(function* (context) {
+      yield* putCorpus(context, corpusSpec, { actor, mode: 'create', rootId: 'x' })
+      const corpus = (yield* lockCorpus(context, 'ranked')) as Corpus
+      const waiting = [
+        ['old', 'architect', 9_000_000],
+        ['busy', 'builder', 1_000],
+      ] as const
+      for (const [path, phase, age] of waiting) {
+        const place = { corpusId: corpus.id, path, parent: null, depth: 0, emphasis: 1, generatedAt: startAt - age }
+        const rest = { attempts: 0, nextAt: null, reason: null, runId: null, revision: 0, hash: 'h', isDirty: false }
+        const stored = { architect: phase === 'builder' ? 'fresh' : 'pending', builder: 'pending', critic: 'pending' }
+        const more = { lookedAt: null, facts: {}, document: '{}', state: soundState(stored, names) }
+        yield* saveItems([{ before: null, after: placed({ ...place, ...rest, ...more }, corpus) }])
+      }
+      const first: (string | undefined)[] = []
+      for (let picks = 0; picks < 40; picks += 1) first.push((yield* lineOf({ ...corpus, picks }, 1)).ranked[0]?.path)
+      return first
+    })
+    expect(picked.flatMap((path, pick) => (path === 'old' ? [pick + 1] : []))).toEqual([20, 40])
+    expect(picked.filter((path) => path === 'busy')).toHaveLength(38)
   })
 })

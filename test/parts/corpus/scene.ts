@@ -12,6 +12,8 @@ export interface Handed {
   readonly phase: string
   readonly brief?: string
   readonly content?: string
+  readonly state?: string
+  readonly feedback?: string
   readonly steer?: string
   readonly scope: { readonly files: readonly string[] }
   readonly delta: { readonly files: readonly string[] }
@@ -23,20 +25,23 @@ export type Answer = (handed: Handed, run: HandlerRun) => unknown
 
 export type StoreKind = 'SQLite' | 'PostgreSQL'
 
-/** What a phase answers, unless a test says otherwise: a text that depends on all that it reads. */
+/** The answer of a phase, unless a test gives another: a text that depends on everything that the phase reads. */
 export const plainly: Answer = ({ phase, item, delta, children, references }) => {
   if (phase !== 'builder') return `${phase} of ${item}`
   const read = [...delta.files, ...Object.values(children), ...Object.values(references)].join(' ')
   return { _content: `content of ${item} ${read.length}`, _state: { done: true }, title: item, usage: { tokens: 100 } }
 }
 
-/** A store with a corpus in a folder of its own, whose phases a handler answers. */
+/** A store with a corpus in its own folder; a handler answers for the phases. */
 export class CorpusScene {
   readonly folder = mkdtempSync(join(tmpdir(), 'belfry-corpus-'))
   readonly root = join(this.folder, 'notes')
   belfry!: Belfry
+  /** The place of the store. */
+  store!: string
   readonly handed: Handed[] = []
   answer: Answer = plainly
+  #opened: OpenOptions = {}
 
   static async open(
     definition: object = {},
@@ -50,8 +55,10 @@ export class CorpusScene {
     mkdirSync(scene.root)
     for (const [path, text] of Object.entries(files)) scene.write(path, text)
     const schema = kind === 'SQLite' ? undefined : lendSchema()
-    const store = schema === undefined ? { store: 'memory:' } : { store: postgresUrl(), schema }
-    scene.belfry = await Belfry.open({ ...store, log: false, allowNonDurable: true, ...options })
+    const store = schema === undefined ? { store: options.store ?? 'memory:' } : { store: postgresUrl(), schema }
+    scene.store = store.store.replace('sqlite:', `sqlite:${scene.folder}/`)
+    scene.#opened = { log: false, allowNonDurable: true, ...options, ...store, store: scene.store }
+    scene.belfry = await Belfry.open(scene.#opened)
     scene.belfry.handle('write', (run: HandlerRun) => {
       const handed = run.payload as Handed
       scene.handed.push(handed)
@@ -65,6 +72,12 @@ export class CorpusScene {
     await scene.belfry.corpora.create({ name: 'notes', root: scene.root, target: { handler: 'write' }, ...definition })
     await scene.belfry.start()
     return scene
+  }
+
+  /** Opens the store again, which is no `memory:`, in a process that neither executes nor watches. */
+  async retire(): Promise<void> {
+    await this.belfry.close()
+    this.belfry = await Belfry.open(this.#opened)
   }
 
   write(path: string, text: string, at?: Date): void {
@@ -90,14 +103,14 @@ export class CorpusScene {
     }
   }
 
-  /** Runs one phase of the ranking, or the named item's, and answers how its run ended. */
+  /** Runs one phase of the first item in the ranking, or of the given item, and returns how its run ended. */
   async play(path?: string): Promise<string> {
     const { run } = await this.belfry.corpora.trigger({ name: 'notes', ...(path !== undefined && { path }) })
     if (run === null) return 'nothing'
     return (await this.belfry.runs.wait(run)).status
   }
 
-  /** Runs phases until nothing is owed, at most so many. */
+  /** Runs phases until nothing is owed, up to a limit. */
   async settle(most = 50): Promise<number> {
     for (let phases = 0; ; phases += 1) {
       await this.belfry.corpora.scan('notes')

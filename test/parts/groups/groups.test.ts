@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { Schedule } from '../../../src/operations/schedule/schedule-answer.ts'
+import { nextOf } from '../../../src/operations/schedule/show.ts'
 import { groupOf, groupWindow, siblingsOf } from '../../../src/store/groups/group-row.ts'
 import { turnHolds } from '../../../src/store/holds/turn-holds.ts'
 import { errorOf, problemsIn, verbsAt } from '../../operations/desk.ts'
@@ -93,8 +95,18 @@ inEachWard((ward) => {
       await schedules.create({ name: 'late', every: '5m', target, group: 'checkout' })
       ward().clock.advance(10 * minute)
       expect(await started()).toEqual(['other'])
-      const { notes, waitsFor } = await schedules.explain('a')
-      expect(notes).toContain('Paused by its group checkout: The database is moved. Its runs would wait.')
+      const { code, sentence, unblock, waitsFor } = await schedules.explain('a')
+      expect({ code, sentence }).toEqual({
+        code: 'held',
+        sentence: 'Paused by its group checkout: The database is moved. Its runs wait.',
+      })
+      expect(unblock.map(({ command }) => command)).toContain('belfry group resume checkout')
+      const [hold] = await holds.list({})
+      for (const filter of [{}, { paused: true }]) {
+        const listed = (await schedules.list(filter)).find(({ name }) => name === 'a')
+        expect(listed).toMatchObject({ heldBy: hold?.id })
+        expect(nextOf(listed as Schedule, { inZone: () => ({}) } as never)).toBe(`after ${hold?.id}`)
+      }
       expect(waitsFor?.unblock.map(({ command }) => command)).toContain('belfry group resume checkout')
 
       expect(await groups.resume('checkout')).toMatchObject({ resumed: true, group: { paused: null } })

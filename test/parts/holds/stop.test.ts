@@ -16,7 +16,7 @@ const parts = [
 ] as const
 
 inEachWard((ward) => {
-  const { holds, schedules, runs, queues, sched } = verbsAt(() => ward().context)
+  const { accounts, budgets, holds, schedules, runs, queues, sched } = verbsAt(() => ward().context)
   const fired = async () => (await ward().store.fireDue({ limit: 10 })).runs.map(({ schedule }) => schedule)
   const ledgerOf = async (name: string) => {
     const rows = (await schedules.history(name)) as readonly { outcome: string; count: number }[]
@@ -32,6 +32,7 @@ inEachWard((ward) => {
 
   /** The field comes with a part; the lane is made of the stored options. */
   async function withAccount() {
+    await accounts.put('claude', {})
     const account = '"name":"ours","options":{"account":["claude"]}'
     await ward().sql(`update belfry.schedule set spec = replace(spec, '"name":"ours"', '${account}')`)
   }
@@ -48,7 +49,7 @@ inEachWard((ward) => {
       expect(await schedules.explain('ours')).toMatchObject({
         code: 'stopped',
         sentence: `${on} is stopped by tester: Incident 4711.`,
-        unblock: [{ what: 'Let it go on.', command: `belfry go --on ${on}` }],
+        unblock: [{ what: 'Start it again.', command: `belfry go --on ${on}` }],
         next: { dueAt: startAt + hour },
       })
       expect(await fired()).toEqual([])
@@ -164,6 +165,7 @@ inEachWard((ward) => {
     ['kind:handler/a', ['a']],
     ['account:claude', ['b']],
   ] as const)('--cancel on %s asks for the runs of that subject alone', async (on, names) => {
+    await accounts.put('claude', {})
     await queues.set('default', { maxConcurrent: 9 })
     await runs.enqueueMany([{ target: { handler: 'a' } }, { target: null }, { target: { handler: 'b' } }])
     await ward().sql(`update belfry.need set account = 'spare,claude' where name = 'b'`)
@@ -196,8 +198,8 @@ inEachWard((ward) => {
       details: { hold: hold.id, by: 'tester' },
     })
     const nothing = await errorOf(holds.go({}))
-    expect(nothing).toMatchObject({ code: 'conflict', message: 'Nothing is stopped.' })
-    expect(nothing.hint).toBe('Stopped is queue:mail: `belfry go --on queue:mail`.')
+    expect(nothing).toMatchObject({ code: 'conflict', message: 'Not everything is stopped, only queue:mail.' })
+    expect(nothing.hint).toBe('Let it go on with `belfry go --on queue:mail`.')
     expect(await errorOf(holds.go({ on: 'kind:handler' }))).toMatchObject({ message: 'kind:handler is not stopped.' })
     expect((await sched.plan({ queue: 'mail' })).leases).toEqual([])
   })
@@ -219,10 +221,43 @@ inEachWard((ward) => {
     expect((await errorOf(holds.stop({ on: 'queue:nope' }))).code).toBe('not-found')
     expect(await holds.list({})).toEqual([])
   })
+
+  it.each([
+    ['account:anthropic-mx', 'There is no account "anthropic-mx".', 'Did you mean "anthropic-max"?'],
+    ['kind:agent/claud', 'There is no profile "claud".', 'Did you mean "claude"?'],
+  ])('a stop on the misspelt %s is refused, because the real one would go on', async (on, message, hint) => {
+    await accounts.put('anthropic-max', {})
+    expect(await errorOf(holds.stop({ on }))).toMatchObject({ code: 'not-found', message, hint })
+    expect(await holds.list({})).toEqual([])
+    expect(await holds.stop({ on, everywhere: true })).toMatchObject({ doubt: expect.stringContaining(message) })
+  })
+
+  it('a stop on a name of a kind without names is refused, and one on a handler that no worker has says so', async () => {
+    expect(await problemsIn(holds.stop({ on: 'kind:command/foo' }))).toMatchObject([{ expected: 'kind:command' }])
+    expect(await holds.stop({ on: 'kind:handler/nope' })).toMatchObject({
+      doubt: 'No live worker has the handler "nope".',
+    })
+    await ward().worker({ can: { kinds: [], handlers: ['report'] } })
+    expect(await holds.stop({ on: 'kind:handler/report' })).toMatchObject({ doubt: null })
+  })
+
+  it.each([
+    ['profile=claud', 'There is no profile "claud".', 'Did you mean "claude"?'],
+    ['kind=comand', 'There is no kind "comand".', 'Did you mean "command"?'],
+    [
+      'kind=command/foo',
+      'There is no kind "command/foo".',
+      'Targets of the kind command have no names: write "command".',
+    ],
+  ])('a budget for %s is refused, because it would count nothing', async (of, message, hint) => {
+    const put = (name: string, to: string) => budgets.put(name, { for: to, per: 'day', runs: 5 })
+    expect(await errorOf(put('b', of))).toMatchObject({ code: 'not-found', message, hint })
+    for (const known of ['profile=claude', 'kind=agent', 'kind=handler/later']) await put('b', known)
+  })
 })
 
 it.each(['SQLite', 'PostgreSQL'] as const)(
-  '--everywhere stops and starts all namespaces of the store, and twice is refused (%s)',
+  '--everywhere stops and starts all namespaces of the store, one that is made later too, and twice is refused (%s)',
   async (kind) => {
     const { store: url, schema } = sharedStore(kind)
     const place = schema === undefined ? {} : { schema }
@@ -251,7 +286,14 @@ it.each(['SQLite', 'PostgreSQL'] as const)(
     await holds.stop({ on: 'kind:handler', everywhere: true })
     clock.advance(hour)
     expect((await there.store.fireDue({ limit: 10 })).runs).toEqual([])
-    await holds.go({ on: 'kind:handler', everywhere: true })
+    const late = new Desk(await openStore(url, { ...place, clock, namespace: 'late' }), clock)
+    onTestFinished(() => late.store.close())
+    const latest = verbsAt(() => late.context)
+    await latest.runs.enqueue({ target: { handler: 'a' } })
+    expect(await latest.holds.list({})).toMatchObject([{ on: 'kind:handler', reason: 'stopped', inForce: true }])
+    expect(await late.lease()).toEqual([])
+    expect(await holds.go({ on: 'kind:handler', everywhere: true })).toHaveLength(3)
+    expect(await late.lease()).toHaveLength(1)
     expect((await there.store.fireDue({ limit: 10 })).runs).toHaveLength(1)
     expect((await tenant.holds.list({})).map(({ on }) => on)).toEqual(['kind:command'])
   },

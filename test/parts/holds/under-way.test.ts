@@ -1,30 +1,13 @@
-import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { openStore } from '../../../src/open-store.ts'
 import { leaseInStep } from '../../../src/store/leases/lease.ts'
-import { both, run } from '../../../src/store/statement.ts'
+import { run } from '../../../src/store/statement.ts'
 import type { StoreContext } from '../../../src/store/store-context.ts'
 import { registerWorker } from '../../../src/store/workers/register-worker.ts'
+import { openGate } from '../../gate.ts'
 import { lendSchema, returnSchema } from '../../lent-schema.ts'
 import { Desk, verbsAt } from '../../operations/desk.ts'
 import { postgresUrl } from '../../postgres.ts'
-
-/** A session past the store, which holds up others by a lock and sees who waits. */
-async function openGate() {
-  const client = new pg.Client(postgresUrl())
-  await client.connect()
-  onTestFinished(() => client.end())
-  const [{ pid }] = (await client.query('select pg_backend_pid() as pid')).rows as [{ pid: number }]
-  await client.query(`select pg_advisory_lock(${pid})`)
-  const waiting = `select pid from pg_stat_activity where $1 = any (pg_blocking_pids(pid))`
-  return {
-    pid,
-    waitsAt: both('test wait at gate', `select pg_advisory_xact_lock(${pid})`),
-    /** The session that waits for another one, once there is one. */
-    waiterOf: async (other: number) => (await client.query(waiting, [other])).rows[0]?.pid as number | undefined,
-    open: () => client.query(`select pg_advisory_unlock(${pid})`),
-  }
-}
 
 // SQLite has one writer at a time: no lease is under way when a hold is written.
 it.each(['stop', 'put'] as const)(

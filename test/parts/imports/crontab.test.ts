@@ -39,7 +39,7 @@ describe('a crontab', () => {
       expect.stringMatching(/^line 14: the line: it runs when the machine starts/),
       expect.stringMatching(/^line 15: the line: the text after its % would be the input/),
       expect.stringMatching(/^line 17: the line: cron is wrong in its minute field/),
-      expect.stringMatching(/^line 21: the line: cron takes days that match both/),
+      expect.stringMatching(/^line 21: the line: cron runs on days that match both/),
       expect.stringMatching(/^line 22: the line: it is neither a setting nor/),
       expect.stringMatching(/^every line: the folder it starts in: /),
       expect.stringMatching(/^every line: its timeout: /),

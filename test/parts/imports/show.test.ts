@@ -4,10 +4,11 @@ import { sheetOf } from '../../doors/cli/shown.ts'
 
 const sheet = sheetOf()
 const lists = { left: [], leftMore: 0, different: [], differentMore: 0 }
-const none = { queues: [], schedules: [], runs: { made: 0, parked: 0, known: 0 }, ok: true, ...lists }
+const none = { queues: [], groups: [], schedules: [], runs: { made: 0, parked: 0, known: 0 }, ok: true, ...lists }
 
 it('an import tells what was made, what was there, and below it in two lists what was left out and what is different', () => {
   const answer = {
+    groups: [{ name: 'checkout', answer: 'created' as const }],
     queues: [{ name: 'crontab', answer: 'created' as const }],
     schedules: [
       { name: 'a', from: 'line 1', answer: 'created' as const, paused: true, inWords: 'Every hour.' },
@@ -21,7 +22,7 @@ it('an import tells what was made, what was there, and below it in two lists wha
     differentMore: 4,
   }
   expect(showImported(answer, sheet).split('\n')).toEqual([
-    'imported 1 schedule (1 existed before), 2 runs, of which 1 parked, queue crontab (created)',
+    'imported 1 schedule (1 existed before), 2 runs, of which 1 parked, group checkout (created), queue crontab (created)',
     '  SCHEDULE  FROM                     SAYS',
     '  a         line 1  created, paused  Every hour.',
     '  b         line 2  unchanged        Every day.',

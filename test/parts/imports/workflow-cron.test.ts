@@ -55,7 +55,7 @@ it('a value that never came is named', () => {
 })
 
 it.each([
-  ['0 9 1 * 1', 'match both a day of the month and a weekday'],
+  ['0 9 1 * 1', 'match both the day of the month and the weekday'],
   ['*/0 * * * *', 'no value fits its minute'],
   ['0 9 * * 1-5', 'no value fits its weekday'],
   ['@daily', 'has 1 fields'],

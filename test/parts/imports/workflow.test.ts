@@ -210,14 +210,14 @@ describe('tasks', () => {
     expect(told).toEqual([
       expect.stringMatching(/^tasks: history, 1 records: /),
       expect.stringMatching(/^tasks tasks\[1\] .+: jitterSeconds 30: /),
-      expect.stringMatching(/^tasks tasks\[4\] .+: the task: its cron takes days that match both/),
+      expect.stringMatching(/^tasks tasks\[4\] .+: the task: its cron runs on days that match both/),
     ])
   })
 
   it.each([
     [{ kind: 'loop', intervalMinutes: 0 }, 'its interval is 0'],
     [{ kind: 'loop', intervalMinutes: 'often' }, 'is not an integer'],
-    [{ kind: 'reminder', nextRunAt: '2026-01-05T08:00:00Z' }, 'which is over'],
+    [{ kind: 'reminder', nextRunAt: '2026-01-05T08:00:00Z' }, 'which is in the past'],
     [{ kind: 'reminder', nextRunAt: 'soon' }, 'its nextRunAt is not an instant'],
     [{ kind: 'cron' }, 'it has no cron'],
     [{ kind: 'cron', cron: '0 9 * *' }, 'has 4 fields'],
@@ -227,7 +227,7 @@ describe('tasks', () => {
     [{ kind: 'cron', cron: '0 9 * * 1', maxRuns: 3, runCount: 3 }, 'it has had all its runs'],
     [{ kind: 'sonata' }, 'its kind sonata is not known'],
     [{ kind: 'loop', status: 'completed' }, 'it is completed'],
-    [{ kind: 'loop', id: 's-15' }, 'is the form of an id'],
+    [{ kind: 'loop', id: 's-15' }, 'has the form of an id'],
     [{ kind: 'loop', prompt: undefined }, 'it has no prompt'],
     [{ kind: 'loop', id: '..' }, 'name is .., which cannot be typed'],
     [{ kind: 'loop', id: '-x' }, 'name is -x, which cannot be typed'],

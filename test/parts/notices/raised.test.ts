@@ -192,13 +192,17 @@ onEachStore('an answer', (stage) => {
   it('for which tools were denied is told of to who wants that, also where it failed', async () => {
     await stage().put({ onPermission: http('p'), onFailure: http('f') })
     await stage().fireAt(startAt + hour)
-    const { runId, fence, scheduleId } = await stage().leaseOne()
+    const lease = await stage().leaseOne()
+    const { runId, fence, scheduleId } = lease
+    await stage().store.appendOutput(lease, 'I try Bash.\nIt is denied.\n')
     const outcome = { kind: 'failed', reason: 'permission-denied: Bash', retryable: false } as const
     await stage().store.settle([{ runId, fence, scheduleId, outcome, result: answer }])
-    const notices = (await told(stage())).map(({ notice, target }) => [notice.event, notice.reason, target])
-    expect(notices).toEqual([
+    const notices = await told(stage())
+    expect(notices.map(({ notice, target }) => [notice.event, notice.reason, target])).toEqual([
       ['permission', 'denied: Bash', http('p')],
       ['failure', expect.stringContaining('permission-denied: Bash'), http('f')],
     ])
+    // Two notices of one attempt: its lines stand once in each.
+    for (const { notice } of notices) expect(notice.output).toBe('I try Bash.\nIt is denied.')
   })
 })

@@ -56,6 +56,11 @@ onEachStore('rules', (stage) => {
     const [hint] = await hintsOf(stage())
     expect(hint).toMatchObject({ kind: 'interval', value: 30_000, reason: 'queue_depth was 212, 230, 251' })
     expect(hint?.author).toContain('surge')
+    // The hint is written before the end that it is measured from, and still says what it changes.
+    expect(hint).toMatchObject({
+      wasNextAt: stage().clock.now + 5 * minute,
+      nextAt: stage().clock.now + 30 * second,
+    })
     expect(hint?.expiresAt).toBe(stage().clock.now + 15 * minute)
     expect((await stage().view('depth')).nextDecision?.source).toBe('ai-interval')
   })
@@ -70,7 +75,7 @@ onEachStore('rules', (stage) => {
     stage().to((await hintsOf(stage()))[0]?.expiresAt ?? 0)
     await stage().fire()
     await stage().fire()
-    // Once the hint has expired the baseline counts from the last end.
+    // After the hint has expired, the baseline counts from the last end.
     expect((await stage().view('depth')).nextDecision?.source).toBe('baseline-interval')
   })
 
@@ -92,6 +97,41 @@ onEachStore('rules', (stage) => {
     expect(paused?.reason).toContain('rest was true')
     await stage().fireAt(stage().clock.now + 10 * minute)
     expect((await stage().view('depth')).waitsFor).not.toBeNull()
+  })
+
+  it('start at once no sooner than min after the end that asks for it', async () => {
+    const rules = rulesOf([{ name: 'r', when: { a: 1 }, then: { at: 'now' } }])
+    await stage().put({
+      name: 'depth',
+      timing: { everyMs: 5 * minute },
+      minMs: 2 * minute,
+      target: { handler: 'a' },
+      rules,
+    })
+    stage().pass(5 * minute)
+    await stage().fire()
+    stage().pass(second)
+    const lease = await stage().leaseOne()
+    const { runId, fence, scheduleId } = lease
+    await stage().store.settle([{ runId, fence, scheduleId, outcome: { kind: 'success' }, result: { a: 1 } }])
+    const { nextRunAt } = await stage().view('depth')
+    expect(((nextRunAt ?? 0) - stage().clock.now) / second).toBe(120)
+  })
+  it('pause at every end that fits, not at every second one', async () => {
+    const rules = rulesOf([{ name: 'r', when: { a: 1 }, then: { pause: '10m' } }])
+    await stage().put({ name: 'depth', timing: { everyMs: 5 * minute }, target: { handler: 'a' }, rules })
+    const pauses: unknown[] = []
+    for (let each = 0; each < 4; each += 1) {
+      const { paused, nextRunAt } = await stage().view('depth')
+      stage().to(Math.max(stage().clock.now, paused?.until ?? 0, nextRunAt ?? 0))
+      await stage().fire()
+      await stage().fire()
+      const { runId, fence, scheduleId } = await stage().leaseOne()
+      stage().pass(second)
+      await stage().store.settle([{ runId, fence, scheduleId, outcome: { kind: 'success' }, result: { a: 1 } }])
+      pauses.push((await stage().view('depth')).paused !== null)
+    }
+    expect(pauses).toEqual([true, true, true, true])
   })
 
   it('see failures, and a failing interval that they watch is not backed off', async () => {
@@ -155,7 +195,7 @@ onEachStore('rules', (stage) => {
     expect((await stage().view('depth')).paused).toMatchObject({ until: startAt + 13 * minute })
     expect(await hintsOf(stage())).toMatchObject([{ kind: 'interval', value: minute }])
     await stage().fireAt(startAt + 13 * minute)
-    // The run that the pause held is free again.
+    // The run that the pause had set aside can be leased again.
     expect(await stage().sql('select run_id from belfry.aside')).toEqual([])
   })
 

@@ -31,6 +31,7 @@ export class Stage {
       usage: () => undefined,
       account: null,
       utilisation: () => undefined,
+      state: () => undefined,
       drained: async () => undefined,
       ...parts,
       target,

@@ -159,7 +159,7 @@ describe('a program that cannot be started is an error that says so, and did not
     await writeFile(join(folder, 'plain'), 'text', { mode: 0o600 })
     expect((await failed({ command: [join(folder, 'nothing')] })).error).toMatch(/nothing does not exist; it needs/)
     expect((await failed({ command: [join(folder, 'plain')] })).error).toMatch(/plain may not be used .*EACCES/)
-    expect((await failed({ command: [folder] })).error).toMatch(/is no file/)
+    expect((await failed({ command: [folder] })).error).toMatch(/is not a file/)
   })
 
   it('when its folder is none', async () => {
@@ -167,7 +167,7 @@ describe('a program that cannot be started is an error that says so, and did not
       error: `The working folder ${folder}/gone does not exist; it needs a folder that the worker may enter.`,
       retryable: true,
     })
-    expect((await failed({ command: ['true'], cwd: '/dev/null' })).error).toMatch(/null is no folder/)
+    expect((await failed({ command: ['true'], cwd: '/dev/null' })).error).toMatch(/null is not a folder/)
   })
 
   it('when it has more arguments than the system allows, which no further attempt mends', async () => {

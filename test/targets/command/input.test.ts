@@ -32,7 +32,7 @@ describe('a command target that is not right is refused, with the place and what
     [{ command: ['a', 5] }, 'command[1]', /is the number 5/],
     [{ command: ['a', ['b']] }, 'command[1]', /is a list/],
     [{ command: ['a', { secret: 'KEY', more: 1 }] }, 'command[1]', /is an object/],
-    [{ command: ['a', { secret: '../key' }] }, 'command[1].secret', /is no name of a secret/],
+    [{ command: ['a', { secret: '../key' }] }, 'command[1].secret', /is not the name of a secret/],
     [{ command: ['a'], cwd: 'srv' }, 'cwd', /is a relative path/],
     [{ command: ['a'], cwd: '' }, 'cwd', /is empty/],
     [{ command: ['a'], cwd: null }, 'cwd', /is null/],

@@ -25,9 +25,9 @@ describe('the result file of a command', () => {
   it.each([
     ['is not JSON', `echo '{' > ${file}`, 'the result file is not JSON and was not read'],
     ['is too long', `head -c 1048577 /dev/zero > ${file}`, 'the result file is over 1 MB and was not read'],
-    ['is a link to another file', `ln -s /etc/passwd ${file}`, 'the result file is no plain file'],
-    ['is a pipe', `mkfifo ${file}`, 'the result file is no plain file'],
-    ['is a folder', `mkdir ${file}`, 'the result file is no plain file'],
+    ['is a link to another file', `ln -s /etc/passwd ${file}`, 'the result file is not a plain file'],
+    ['is a pipe', `mkfifo ${file}`, 'the result file is not a plain file'],
+    ['is a folder', `mkdir ${file}`, 'the result file is not a plain file'],
   ])('that %s is not read, and the output says so', async (_, command, why) => {
     const { heard, ...ended } = await executed({ command })
     expect(ended).toMatchObject({ facts: { exitCode: 0 }, result: { exitCode: 0 } })

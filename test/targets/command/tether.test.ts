@@ -28,7 +28,8 @@ interface Task {
   readonly target: { readonly command: string | string[] }
   readonly killAfterMs: number
   readonly diesBeforeLeave?: boolean
-  readonly startsThree?: boolean
+  /** A group for each, with its time after TERM; null: let go of. */
+  readonly each?: readonly (number | null)[]
 }
 
 /** A process of its own that executes a command (see worker.mjs), and what the command says. */
@@ -84,6 +85,7 @@ async function watcherOf(pid: number): Promise<number> {
 }
 
 const family = `sleep 1000 & echo pids $! $$; wait`
+const stubborn = `trap '' TERM; while :; do sleep 0.01; done`
 const stubbornFamily = `trap '' TERM; sleep 1000 & echo pids $! $$; while :; do wait; sleep 0.01; done`
 
 describe('a command of a worker that is killed', () => {
@@ -100,6 +102,15 @@ describe('a command of a worker that is killed', () => {
     const pids = await worker.pidsAfter('pids')
     worker.process.kill('SIGKILL')
     await vanished(...pids)
+  })
+
+  it('is killed after its own time, whatever that of others beside it is', async () => {
+    const command = ['sh', '-c', stubborn]
+    const worker = new Worker({ target: { command }, killAfterMs: 1_000, each: [600_000, 1_000, 600_000] })
+    const [first, second, third] = (await worker.pidsAfter('groups')) as [number, number, number]
+    worker.process.kill('SIGKILL')
+    await vanished(second)
+    expect([first, third].map(isRunning)).toEqual([true, true])
   })
 
   it('never starts when the worker is killed before the tether holds it', async () => {
@@ -134,7 +145,11 @@ describe('a command of a worker that is killed', () => {
 
 describe('what a killed worker had let go of', () => {
   it('is left alone: its number may be that of a stranger by now', async () => {
-    const worker = new Worker({ target: { command: ['sleep', '1000'] }, killAfterMs: 600_000, startsThree: true })
+    const worker = new Worker({
+      target: { command: ['sleep', '1000'] },
+      killAfterMs: 600_000,
+      each: [1_000, null, 2_000],
+    })
     const [first, second, third] = (await worker.pidsAfter('groups')) as [number, number, number]
     const watcher = await watcherOf(worker.pid)
     worker.process.kill('SIGKILL')
@@ -181,7 +196,7 @@ describe('a command of a worker that lives', () => {
 describe('without a tether', () => {
   it('no program starts, and the error says that it did not', async () => {
     const file = join(folder, 'started')
-    const tether = new Tether(100)
+    const tether = new Tether()
     tether.hold = () => Promise.reject(new BelfryError('unavailable', 'no watcher'))
     const program = {
       argv: ['touch', file] as [string, string],

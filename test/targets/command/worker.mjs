@@ -6,16 +6,16 @@ import { Tether } from '../../../dist/targets/command/tether.js'
 
 /**
  * A worker of which only the executor is left: it executes a command, says what the command says, and stays until it is
- * killed. `diesBeforeLeave` kills it at the instant at which the command waits for the tether to hold it, and with
- * `startsThree` it starts the command three times and lets go of the second, as of one that is over.
+ * killed. `diesBeforeLeave` kills it at the instant at which the command waits for the tether to hold it, and with `each` it
+ * starts the command once for each time after TERM, and lets go of one that has none, as of one that is over.
  */
-const { target, killAfterMs, diesBeforeLeave, startsThree } = JSON.parse(process.argv[2] ?? '{}')
+const { target, killAfterMs, diesBeforeLeave, each } = JSON.parse(process.argv[2] ?? '{}')
 
 process.on('message', () => process.send('here'))
 
-const started = (tether) => {
+const started = (tether, afterMs = killAfterMs) => {
   const program = { argv: target.command, cwd: '/', environment: { PATH: process.env.PATH ?? '' } }
-  return start({ program, input: null, tether, killAfterMs })
+  return start({ program, input: null, tether, killAfterMs: afterMs })
 }
 
 const deadly = {
@@ -28,10 +28,11 @@ const deadly = {
 
 if (diesBeforeLeave) {
   await started(deadly)
-} else if (startsThree) {
-  const tether = new Tether(killAfterMs)
-  const groups = [await started(tether), await started(tether), await started(tether)].map(({ group }) => group.id)
-  tether.letGo(groups[1])
+} else if (each) {
+  const tether = new Tether()
+  const groups = []
+  for (const afterMs of each) groups.push((await started(tether, afterMs ?? killAfterMs)).group.id)
+  for (const [index, afterMs] of each.entries()) if (afterMs === null) tether.letGo(groups[index])
   writeSync(1, `groups ${groups.join(' ')}\n`)
 } else {
   await commandExecutor({ killAfterMs })({

@@ -25,6 +25,7 @@ function attemptOf(changed: Partial<Attempt> = {}): Attempt {
     usage: () => undefined,
     account: null,
     utilisation: () => undefined,
+    state: () => undefined,
     drained: async () => undefined,
     ...changed,
   }

@@ -115,6 +115,6 @@ describe('the guard', () => {
     ':80',
     '[::1',
   ])('refuses to begin with %j in allowHosts', (entry) =>
-    expect(() => networkGuard({ allowHosts: [entry] })).toThrow(/no host/),
+    expect(() => networkGuard({ allowHosts: [entry] })).toThrow(/not a host/),
   )
 })

@@ -30,6 +30,7 @@ export function attemptOf(http: unknown, changed: Partial<Attempt> = {}): Attemp
     usage: () => undefined,
     account: null,
     utilisation: () => undefined,
+    state: () => undefined,
     drained: async () => undefined,
     ...changed,
   }

@@ -6,22 +6,22 @@ const up: LocalCommand = {
   says: 'Run a worker: fire due schedules and execute runs until Ctrl-C.',
   usage: '[flags]',
   options: [
-    { flags: '--once', says: 'Do everything that is due, then exit; exit 1 when a run failed or was parked.' },
+    { flags: '--once', says: 'Run everything that is due, then exit; exit 1 when a run failed or was parked.' },
     {
       flags: '--for <duration>',
-      says: 'With --once: wait for retries and delayed runs due within this time. Default: none.',
+      says: 'With --once: also wait for retries and delayed runs that are due within this time. Default: do not wait.',
     },
     { flags: '--keep-going', says: 'With --once: exit 0 also when runs failed or were parked.' },
     { flags: '--slots <n>', says: 'How many runs at once. Default: as many as the queues allow.' },
     { flags: '--queues <a,b>', says: `Only runs of these queues; Belfry itself uses ${partQueues.join(', ')}.` },
     {
       flags: '--grace <duration>',
-      says: 'How long runs at work may take to end when the worker stops. Default: 25s, and 10m for agents.',
+      says: 'How long running runs may take to end when the worker stops. Default: 25s, and 10m for agents.',
     },
     { flags: '--name <text>', says: 'The name of this worker, for people.' },
     { flags: '--allow-private', says: 'Let HTTP targets call private networks.' },
     { flags: '--allow-hosts <a,b>', says: 'Hosts that HTTP targets may call whatever their addresses are.' },
-    { flags: '--refuse-loopback', says: 'Keep HTTP targets from calling this machine.' },
+    { flags: '--refuse-loopback', says: 'Forbid HTTP targets to call this machine.' },
     { flags: '--listen <address>', says: 'Serve HTTP at this address, or none. Default: 127.0.0.1:4747.' },
     { flags: '--behind-proxy', says: 'Also listen beyond this machine, for a proxy with TLS in front of it.' },
     { flags: '--hosts <a,b>', says: 'Accept these Host headers too, as the proxy passes them on.' },
@@ -35,6 +35,7 @@ const mcp: LocalCommand = {
   name: 'mcp',
   says: 'Serve the verbs to an AI agent on stdin and stdout, as a Model Context Protocol server.',
   usage: '[flags]',
+  inRun: true,
   options: [
     {
       flags: '--scope <read|operate|admin>',

@@ -18,9 +18,9 @@ interface McpFlags extends ServerFlags {
 }
 
 /**
- * Serves an agent on stdin and stdout until it closes them. Such an agent reads text of strangers, so it may not start programs
- * unless a person allows it. A missing store does not end the server, because an agent reports only that its server failed:
- * every call answers why, and the first call that finds the store goes on.
+ * Serves an agent on stdin and stdout until it closes them. Such an agent reads untrusted text, so it may not start programs
+ * unless a person allows it. A missing store does not end the server, because the agent would report only that its server
+ * failed. Instead every call answers that the store is missing, until a call finds it.
  */
 export async function mcp(
   given: Readonly<Record<string, unknown>>,
@@ -52,7 +52,8 @@ export async function mcp(
   const start = startOf(given as unknown as McpFlags, world)
   const opening = new Opening(() => openStore(given as unknown as McpFlags, world))
   try {
-    await opening.session()
+    const { context } = await opening.session()
+    for (const one of beside) await one.opened?.(context)
   } catch (error) {
     if (!(error instanceof BelfryError) || !mayComeLater.has(error.code)) throw error
     stderr.write(`belfry mcp: ${start.spelled(`${error.message} ${error.hint ?? ''}`)}\n`)
@@ -74,7 +75,7 @@ export async function mcp(
   }
 }
 
-/** A part serves the model in place of the verbs. Without its store there is nothing to serve. */
+/** A part serves the model instead of the verbs, and needs the store for that. */
 async function servePart(part: (typeof partServers)[number], given: McpFlags, world: World): Promise<number> {
   const session = await openStore(given, world)
   try {

@@ -28,7 +28,7 @@ export class Stopped {
       ...(given.length === 0 ? [] : [`${countOf(given.length)} released unfinished (${namesOf(given)})`]),
       ...(parked.length === 0
         ? []
-        : [`${countOf(parked.length)} parked, because it is not known whether the work was done (${namesOf(parked)})`]),
+        : [`${countOf(parked.length)} parked, because it is unknown whether their work was done (${namesOf(parked)})`]),
       ...(others === 0 ? [] : [`${countOf(others)} asked to stop`]),
     ]
     return told.length === 0 ? 'Stopped.' : `Stopped; ${told.join('; ')}.`

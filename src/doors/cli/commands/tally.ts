@@ -6,7 +6,7 @@ import type { Heard } from '../world.ts'
 const ends = ['completed', 'failed', 'parked', 'cancelled', 'skipped'] as const
 type End = (typeof ends)[number]
 
-/** What became of a worker's runs. */
+/** The final states of a worker's runs, counted. */
 export interface Counts extends Readonly<Record<End, number>> {
   readonly retrying: number
   /** The first retry; null for none, or at once. */

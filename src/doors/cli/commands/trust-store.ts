@@ -29,14 +29,18 @@ interface Started {
 
 const schedulesShownMax = 1_000
 
-/** Trusts a store: the users who can write it now, and its programs, although it is in a checked-out tree. It is opened first, so that a file that is no store is not trusted. */
+/**
+ * Trusts a store: the users who can write it now, and its programs, although it is in a checked-out tree. The store is opened first, so
+ * that a file that is not a store is not trusted.
+ */
 export async function trustStore({ json, file: other, store, namespace }: StoreFlags, world: World): Promise<number> {
   if (other !== undefined) {
     throw new BelfryError('invalid', 'A file and a store are both given.', { hint: 'Trust them one at a time.' })
   }
   const place = locateStore(store, world)
   const file = fileOf(place)
-  // A store that will be created here may be trusted before; for a named one, a wrong path would be trusted silently.
+  // The store of this folder may be trusted before it is created; for a store that is named, a mistyped path would be
+  // trusted silently.
   if (place.from !== 'nowhere') refuseAbsentStore(place, world.folder)
   const started = place.exists ? await opened(place, namespace, world) : []
   const strangers = strangersAt(file, { from: world.folder })

@@ -52,7 +52,7 @@ export async function up(given: Flags, { world, reader, isJudged }: CommandConte
   if (isJudged) return exitOk
   const isOnce = flags.once === true
   const { json: isJson = false, quiet: isQuiet = false } = flags
-  const teller = new WorkerReport(world, { graceMs, isJson, isQuiet, naming: flags })
+  const teller = new WorkerReport(world, { isJson, isQuiet, naming: flags })
   const tally = new Tally()
   const worker = await withProgress(
     world,
@@ -62,13 +62,15 @@ export async function up(given: Flags, { world, reader, isJudged }: CommandConte
       isFound: place.from === 'found',
       secretsFolder: `${place.belfryFolder}/secrets`,
       hear: (heard) => {
-        // A worker may run for months and must not remember every parked run.
+        // Only some names are kept: a worker may run for months and must not remember every parked
+        // run.
         if (isOnce) tally.hear(heard)
         teller.hear(heard)
       },
     }),
   )
-  // Not earlier: while the store opens, a signal should end the process at once.
+  // Signals are handled from here on: while the store opens, a signal should end the process at
+  // once.
   const ending = endingBySignals()
   void reader.gone.then(() => ending.ask())
   try {
@@ -140,7 +142,7 @@ async function left(worker: WorkerSession): Promise<Omit<Left, 'counts'>> {
 }
 
 const graceDefault = '25s'
-/** Runs failed or were parked; the command itself worked. */
+/** The exit code when runs failed or were parked although the command itself worked. */
 const exitFailed = 1
 
 function startOf({ slots, queues, grace = graceDefault, name, allowHosts, hosts, ...rest }: StartFlags, world: World) {
@@ -184,7 +186,7 @@ function onceOf({ once, for: ahead, keepGoing }: StartFlags, problems: Problem[]
   const stray = { '--for': ahead, '--keep-going': keepGoing }
   for (const [field, value] of Object.entries(stray)) {
     if (value === undefined || once === true) continue
-    problems.push({ field, problem: 'is given without --once', expected: '--once beside it' })
+    problems.push({ field, problem: 'needs --once', expected: '--once beside it' })
   }
   return ahead === undefined ? 0 : durationIn('--for', ahead, problems)
 }

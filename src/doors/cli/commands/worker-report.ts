@@ -20,8 +20,6 @@ interface WorkerStart {
 interface Manner {
   readonly isJson: boolean
   readonly isQuiet: boolean
-  /** How long runs at work may take when the worker stops. */
-  readonly graceMs: number
   readonly naming: Naming
 }
 
@@ -46,7 +44,6 @@ export class WorkerReport {
   readonly #paint: Paint
   readonly #isJson: boolean
   readonly #isQuiet: boolean
-  readonly #graceMs: number
   readonly #naming: Naming
   readonly #stopped = new Stopped()
   /** Schedule names of the runs that this worker fired, by run id. */
@@ -54,9 +51,8 @@ export class WorkerReport {
   /** Runs that ended when their lease was reclaimed: that line reports their end, which also comes as its own event. */
   readonly #endsTold = new Set<string>()
 
-  constructor(world: World, { isJson, isQuiet, graceMs, naming }: Manner) {
+  constructor(world: World, { isJson, isQuiet, naming }: Manner) {
     this.#world = world
-    this.#graceMs = graceMs
     this.#naming = naming
     this.#isJson = isJson
     this.#isQuiet = isQuiet
@@ -108,7 +104,8 @@ export class WorkerReport {
       return
     }
     if (this.#isToldBefore(name, event)) return
-    // The end of a run reports that it started; `run list` shows those that have not ended.
+    // No line for the start: the end of a run reports it, and `run list` shows runs that have not
+    // ended.
     if ((level === 'debug' && name !== 'schedule.fired') || saidElsewhere.has(name)) return
     const { dim, red, yellow } = this.#paint
     const colour = level === 'error' ? red : isLoud ? yellow : (text: string) => text
@@ -135,10 +132,10 @@ export class WorkerReport {
   }
 
   /** Printed also with --quiet: the user asked for a stop and should see why it takes time. */
-  #stopping({ running }: EngineEvents['worker.stopping']): void {
+  #stopping({ running, graceMs }: EngineEvents['worker.stopping']): void {
     if (running === 0) return
     const what = running === 1 ? '1 run is at work and' : `${running} runs are at work and`
-    this.#say(`Stopping: ${what} may take ${howLong(this.#graceMs)} to end. Press Ctrl-C again to stop at once.`)
+    this.#say(`Stopping: ${what} may take ${howLong(graceMs)} to end. Press Ctrl-C again to stop at once.`)
   }
 
   /** With --once also what was done and what is due next. */
@@ -163,7 +160,7 @@ export class WorkerReport {
     return spelled(command, this.#world.own, this.#naming)
   }
 
-  /** Only text marked as a command: the rest of a sentence may be a user's name. */
+  /** Rewrites only text that is marked as a command: the rest of a sentence may contain a user's name. */
   #spelledIn(sentence: string): string {
     return sentence.replace(/`belfry [^`]*`/g, (command) => this.#spelled(command))
   }

@@ -159,7 +159,7 @@ async function argumentValues(
   for (const [index, { name, flag, kind }] of argumentsOf(operation).entries()) {
     const given = args[index]
     if (given === undefined && doubtful.length > 0 && !isOptional(operation, name)) {
-      const problem = `is missing, unless the word after ${doubtful.slice(0, doubtfulMax).join(' or ')} is meant`
+      const problem = `is missing, unless it is the word after ${doubtful.slice(0, doubtfulMax).join(' or ')}`
       problems.push({ field: flag, problem, expected: `${flag} before the flags` })
     }
     if (given === undefined) continue

@@ -29,7 +29,9 @@ const ofTarget = 'Target:'
 export function program(version: string, actions: Actions): Command {
   const root = group('belfry', actions)
   root
-    .description('One durable scheduler for everything that must happen on time, and that can say why.')
+    .description(
+      'A durable scheduler for everything that must happen on time. It can explain why each run did or did not happen.',
+    )
     .version(version, '-V, --version', 'Print the version.')
     .addHelpText('after', opening)
   withStore(root, actions)
@@ -67,7 +69,7 @@ function quiet(command: Command, { write }: Pick<Actions, 'write'>): Command {
     .allowExcessArguments(false)
 }
 
-/** A command reads everything that was typed, so that unknown flags are reported together with all other problems. */
+/** A command accepts every word typed, so that unknown flags are reported together with all other problems. */
 function lenient(command: Command): Command {
   return command.allowUnknownOption().allowExcessArguments()
 }
@@ -141,7 +143,8 @@ function finishVerb(command: Command, operation: AnyOperation, actions: Actions)
   if (takesIn(operation)) {
     command.addOption(collecting(new Option('--in <duration>', 'The same as --at, as a duration from now.')))
   }
-  if (operation.takesAll === true) command.addOption(new Option('--all', `All of them, in place of ${usage[0]}.`))
+  if (operation.takesAll === true)
+    command.addOption(new Option('--all', `Apply the command to all of them, instead of ${usage[0]}.`))
   if (hasTarget(operation)) addTarget(command)
   addManners(command, operation, actions)
   withStore(command, actions)
@@ -167,7 +170,7 @@ function addField(command: Command, field: Field, actions: Actions): void {
   refuseBoth(command, [on, off], actions)
 }
 
-/** A flag and its opposite: the last would win, and the other would be ignored silently. */
+/** A flag and its opposite: the last one would win, and the other would be ignored silently. */
 function refuseBoth(command: Command, [on, off]: readonly [Option, Option], { misread }: Actions): void {
   const given = new Set<Option>()
   for (const option of [on, off]) {

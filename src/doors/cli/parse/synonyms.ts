@@ -50,6 +50,7 @@ const flags: Readonly<Record<string, string>> = {
   '--force': '--yes',
   '--for': '--ttl',
   '--dry': '--dry-run',
+  '--no-budget': '--without-budget',
   '--verbose': 'no flag: `belfry up` prints every event unless it has --quiet',
 }
 

@@ -42,11 +42,11 @@ export function serverNamed(flags: ServerFlags, { env }: Pick<Surroundings, 'env
   }
   for (const name of ['store', 'schema', 'namespace'] as const) {
     if (flags[name] === undefined) continue
-    const expected = 'only one of the two: a server has its own store, schema and namespace'
+    const expected = 'only one of them: a server has its own store, schema and namespace'
     problems.push({ field: `--${name}`, problem: `is given beside ${said}`, expected })
   }
   if (said === 'BELFRY_SERVER' && (env.BELFRY_STORE ?? '') !== '') {
-    const expected = 'only one of the two, or --server or --store to choose one'
+    const expected = 'only one of the two; or add --server or --store to choose'
     problems.push({ field: said, problem: 'is set beside BELFRY_STORE', expected })
   }
   const url = addressOf(text, said, problems)
@@ -112,7 +112,7 @@ function tokenAround(url: string, { env, folder }: Surroundings): FoundToken {
   const file = tokenFileAround(belfryFolder)
   const token = readable(file, () => tokenIn(file))
   const others = tokenFilesIn(belfryFolder).filter((name) => name !== basename(file))
-  const beside = others.length === 0 ? '' : `; other namespaces have ${others.join(', ')} beside it`
+  const beside = others.length === 0 ? '' : `; the token files of other namespaces are beside it: ${others.join(', ')}`
   if (token !== null) return { token, from: `${file}${beside}` }
   throw new BelfryError('unauthenticated', `There is no token for ${url}, and none in ${file}.`, { hint: howToShowOne })
 }
@@ -192,7 +192,7 @@ function placedHere(input: unknown, folder: string): unknown {
 /** The fields of parts that are targets. */
 const targetFields = Object.values(fields).flatMap((each) => namesOfTargets(each))
 
-/** What is wrong with a target is for the server to say, so that such a one is handed on as it is. */
+/** An invalid target is passed on unchanged, because the server reports its problems. */
 function placedIn(given: Given, folder: string): Given {
   const placed = ['target', ...targetFields].flatMap((field) => {
     const { target } = targetOf(given[field], { folder, kinds })

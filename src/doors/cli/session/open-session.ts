@@ -1,5 +1,6 @@
 import { BelfryError } from '../../../core/error.ts'
 import type { AnyOperation } from '../../../operations/operation.ts'
+import { contextInRun, isRunToken } from '../../mcp/in-run.ts'
 import type { Typed } from '../parse/command-input.ts'
 import { withoutPassword } from '../spelling/spelling.ts'
 import type { Session, StoreOpening, StoreSession, World } from '../world.ts'
@@ -11,6 +12,7 @@ import {
   refuseStraySchema,
   type StoreLocation,
 } from './store-location.ts'
+import { storeSession } from './store-session.ts'
 
 /** Where a command goes: to a server, or to a store. Known before anything is asked or opened. */
 export type Destination = { readonly server: NamedServer } | { readonly server: null; readonly place: StoreLocation }
@@ -26,8 +28,8 @@ interface OpenRequest {
   readonly options: Typed['options']
 }
 
-export function openFor({ where, ...asked }: OpenRequest, world: World): Promise<Session> {
-  if (where.server === null) return openStoreFor({ ...asked, place: where.place }, world)
+export async function openFor({ where, ...asked }: OpenRequest, world: World): Promise<Session> {
+  if (where.server === null) return asCaller(await openStoreFor({ ...asked, place: where.place }, world), world)
   const { tokenFile } = asked.options as { readonly tokenFile?: string }
   return reachFor(asked.operation, { named: where.server, tokenFile }, world)
 }
@@ -39,7 +41,7 @@ export function openFor({ where, ...asked }: OpenRequest, world: World): Promise
 async function openStoreFor(
   { operation, place, options }: Omit<OpenRequest, 'where'> & { readonly place: StoreLocation },
   world: World,
-): Promise<Session> {
+): Promise<StoreSession> {
   refuseStraySchema(place, options.schema as string | undefined)
   const opening = openingOf(place, options)
   if (operation.begins !== true) {
@@ -50,8 +52,22 @@ async function openStoreFor(
   if (found !== null) return found
   refuseForeignLocation(place, world)
   if (options.dryRun !== true) return world.open({ ...opening, isMadeLate: true })
-  // What it is about is the store that would be.
+  // The session describes the store that would be created.
   return { ...(await world.open({ store: 'memory:' })), place: withoutPassword(place.store).replace(/^sqlite:/, '') }
+}
+
+/** The session as its caller may use it: an agent in a run acts as that run, also where no server checks its token. */
+async function asCaller(session: StoreSession, { env }: Pick<World, 'env'>): Promise<StoreSession> {
+  const { BELFRY_TOKEN: token } = env
+  if (!isRunToken(token)) return session
+  try {
+    const context = await contextInRun(session.context, token, 'cli')
+    const { close, openPrivate, needsTrust } = session
+    return storeSession(context, { close, openPrivate, ...(needsTrust && { needsTrust }) })
+  } catch (error) {
+    await session.close()
+    throw error
+  }
 }
 
 async function openExisting(place: StoreLocation, opening: StoreOpening, world: World): Promise<StoreSession | null> {

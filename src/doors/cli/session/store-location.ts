@@ -46,7 +46,7 @@ function refuseNoFolder(path: string): void {
   })
 }
 
-/** The same before use: refuses a store that was found and that another user can write. */
+/** The location as above, checked before use: a store that was found, and that another user can write, is refused. */
 export function locateOwnStore(flag: string | undefined, around: Surroundings): StoreLocation {
   const place = locateStore(flag, around)
   if (place.from === 'found') refuseForeignLocation(place, around)
@@ -65,7 +65,7 @@ interface NamedIn extends Surroundings {
 
 function named(store: string, from: StoreLocation['from'], around: NamedIn): StoreLocation {
   const [, path] = /^sqlite:(?!\/\/[^/])(.+)$/.exec(store) ?? []
-  // A server URL after `sqlite:` is no intended path, and may contain a password.
+  // A server URL after `sqlite:` is never meant as a path, and may contain a password.
   if (path === undefined || path.includes('://')) {
     if (!/^(postgres(ql)?:\/\/|memory:$)/.test(store)) throw unnamed(store, from)
     return { store, from, exists: true, belfryFolder: ownFolder(around) }

@@ -74,7 +74,7 @@ function more({ operation, input, answer }: ShownAnswer, { paint, spelled }: She
   return next === null ? [] : [paint.dim(`more: ${spelled(commandLine(operation, { ...input, ...next }))}`)]
 }
 
-/** The time zone that the noun gives its answers; else the reader's own. */
+/** The time zone in which the noun shows this answer; else that of the reader. */
 async function zoneOf({ operation, input, answer, session }: ShownAnswer): Promise<string | null> {
   return (await nounEntries[operation.noun]?.zone?.(session.call, { input, answer })) ?? null
 }

@@ -36,7 +36,7 @@ export function commandLine(
   return ['belfry', ...commandOf(operation), ...words, ...flags, ...unset, ...targetText(input.target)].join(' ')
 }
 
-/** The line for sh, where the target is nothing else. */
+/** The line for sh, if the target has no other fields. */
 function lineOf(target: unknown): string | undefined {
   const { command, ...others } = target as Readonly<Record<string, unknown>>
   const isAlone = typeof command === 'string' && Object.keys(others).length === 0

@@ -26,12 +26,13 @@ export class TypedFields {
     return this.#ofTarget(field) ?? this.#flag(field, root) ?? field
   }
 
-  /** A sentence with field names in backticks, as all doors have them; `about` is the field that it is about. */
+  /** A sentence with field names in backticks, as all doors get it; `about` is the field that the sentence is about. */
   text(text: string, about?: string): string {
     return text.replace(/`(\w+)((?:\.\w+)?)`/g, (whole, name: string, path: string) => {
       const field = this.#fields.find(({ name: own }) => own === name || `${own}Ms` === name)
       if (field === undefined) return whole
-      // Both fields of a duration have one flag; as that flag, the field would stand beside itself.
+      // Both fields of a duration share one flag, so their names stay as they are: as flags, the
+      // sentence would name the same flag twice.
       if (name === `${about}Ms`) return name
       return this.#flag(field.name + path, field.name) ?? field.name + path
     })

@@ -6,7 +6,7 @@ import type { Finding } from '../diagnosis.ts'
 import { type HealthCheck, note, wrong } from '../health-check.ts'
 import type { Inspection } from '../inspection.ts'
 
-/** Two clocks that NTP keeps may differ by this much. */
+/** Two clocks that are set by NTP may differ by this much. */
 const toleratedMs = 1_000
 const wrongMs = 60_000
 

@@ -11,8 +11,7 @@ export const readBytesMax = 64 * 1024 * 1024
 export const store: HealthCheck = {
   check: 'store',
   says: 'Whether the store answers, its version and its size. Wrong: it does not answer, or a SQLite file is on a network file system. Noted: the write-ahead log of a SQLite file is over 64 MB.',
-  unblocks:
-    'Do what the finding says. `belfry doctor --fix` truncates a log that is too long, and so does every worker.',
+  unblocks: 'Do what the finding says. `belfry doctor --fix` and every worker truncate a log that is too long.',
   mends: 'Removes rows that retention no longer keeps and truncates the log.',
   async look({ condition, store: { place } }) {
     const { kind, version, file, isEphemeral } = condition.database
@@ -66,14 +65,14 @@ function megabytes(bytes: number): string {
 export const schema: HealthCheck = {
   check: 'schema',
   says: 'Whether this Belfry knows the schema version of the tables. Wrong: it is newer or older.',
-  unblocks: 'Newer: install the Belfry that wrote it. Older: open the store again, which migrates it.',
+  unblocks: 'Newer: install the Belfry that wrote the tables. Older: open the store again, which migrates it.',
   async look({ condition: { schema } }) {
     const { found, known } = schema
     if (found === known) return { says: `The schema has version ${found}, which this Belfry uses.` }
     const says = `The schema has version ${found}, and this Belfry uses version ${known}.`
     const next =
       found > known
-        ? 'Install the newer Belfry that wrote it; this one would misread it.'
+        ? 'Install the newer Belfry that wrote the tables; this one would misread them.'
         : 'Open the store again: opening migrates it.'
     return { says, findings: [wrong('schema', says, next)] }
   },

@@ -99,7 +99,7 @@ function unknown(active: readonly ScheduleHealth[], hostless: readonly Finding[]
   const many = named.length === 1 ? `Schedule ${one.name} names ${called}` : `${named.length} schedules name ${plurals}`
   const found = note(
     'handlers',
-    `${many}, and no worker is alive that could have it.`,
+    `${many}, and no worker is alive that could have ${named.length === 1 ? 'it' : 'them'}.`,
     nextOf(wayToServe({ target: one.spec?.target, queue: one.spec?.queue ?? 'default' }, { live: [], kinds })),
   )
   return { says, findings: [found, ...hostless] }
@@ -126,7 +126,7 @@ function unservedBy({ name, spec }: ScheduleHealth, inspection: Inspection): Fin
   return [wrong(name, says, `${way} Or change the target: ${belfryCommand('schedule', 'update', name)}`)]
 }
 
-/** From this many failures in a row on it is wrong, so that the exit code shows it. */
+/** From this many failures in a row on the finding counts as wrong, so that the exit code shows it. */
 const failuresWrong = 3
 
 export const failing: HealthCheck = {
@@ -177,9 +177,9 @@ const byHand = 'Restore its row of the table schedule from a backup, or by hand 
 
 export const broken: HealthCheck = {
   check: 'broken',
-  says: 'Whether this process can compute every schedule: its row is readable, its target is valid, and its time zone is known here. Wrong: each one that it cannot.',
+  says: 'Whether this process can compute every schedule: the row is readable, the target is valid, and the time zone is known here. Wrong: each schedule that it cannot compute.',
   unblocks:
-    'Write the field that it names again with `belfry schedule update`, or install the time zones that this machine lacks. Restore an unreadable row from a backup, or by hand from `schedule_version`.',
+    'Write the field that the finding names again with `belfry schedule update`, or install the time zones that this machine lacks. Restore an unreadable row from a backup, or by hand from `schedule_version`.',
   async look(inspection) {
     const sweep = await inspection.sweep()
     const findings = sweep.schedules.flatMap(({ name, spec, problem }) => {

@@ -9,7 +9,7 @@ import type { WorkerView } from '../../../store/views.ts'
 import { needWords } from '../../explain/fleet.ts'
 import { about } from '../../explain/words.ts'
 import { belfryCommand } from '../../shell-words.ts'
-import { isHere } from '../../worker/noun.ts'
+import { isHere } from '../../worker/worker-alive.ts'
 import type { Finding } from '../diagnosis.ts'
 import { countedAtLeast, fixCommand, fixed, type HealthCheck, note, upCommand, wrong } from '../health-check.ts'
 import type { Inspection } from '../inspection.ts'
@@ -18,7 +18,7 @@ const longMs = 60 * 60_000
 const cancelMs = 5 * 60_000
 /** A worker reclaims expired leases every few seconds. */
 const graceMs = 60_000
-/** After this long, no worker will reclaim it, even if one is alive. */
+/** A lease that expired longer ago than this will not be reclaimed by a worker, even if one is alive. */
 const overdueMs = 5 * 60_000
 const limit = 1_000
 const parkedLimit = 200
@@ -29,7 +29,7 @@ const runsLookedAt = 1_000
 export const stuck: HealthCheck = {
   check: 'stuck',
   codes: ['lease-expired', 'holder-dead', 'deadline', 'parked'],
-  says: 'Whether runs are stuck. Wrong: a lease has expired and was not reclaimed (at once when no worker is alive, else after 1 min); or runs are too late to start and no live worker can execute them, so none ends them as skipped. Noted: runs at work for over 1 h, cancellations requested over 5 min ago, and parked runs.',
+  says: 'Whether runs are stuck. Wrong: a lease has expired and was not reclaimed (at once when no worker is alive, else after 1 min); or runs are too late to start, and no live worker can end them as skipped. Noted: runs at work for over 1 h, cancellations requested over 5 min ago, and parked runs.',
   unblocks:
     'Expired: run `belfry up` or `belfry doctor --fix`. Too late: start a worker that can execute them, or `belfry run cancel`. At work for long: give its target a timeout, or `belfry run cancel`. Parked: `belfry explain run`, then `belfry run reset`.',
   mends:

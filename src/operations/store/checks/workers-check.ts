@@ -2,8 +2,9 @@ import { leasesOfWorkers } from '../../../store/reads/find-leases.ts'
 import { workAhead } from '../../../store/reads/find-queue.ts'
 import { nextInstants } from '../../../store/reads/next-instants.ts'
 import type { WorkerView } from '../../../store/views.ts'
+import { haltedAmong, haltLift } from '../../explain/fleet.ts'
 import { about } from '../../explain/words.ts'
-import { isDead } from '../../worker/noun.ts'
+import { isDead } from '../../worker/worker-alive.ts'
 import type { Finding } from '../diagnosis.ts'
 import { counted, fixCommand, fixed, type HealthCheck, note, type Seen, upCommand, wrong } from '../health-check.ts'
 import type { Inspection } from '../inspection.ts'
@@ -12,9 +13,10 @@ const leasesMax = 10_000
 
 export const workers: HealthCheck = {
   check: 'workers',
-  says: 'Whether a worker is alive. Wrong: no worker is alive, and there is work, now or later, or an active schedule. Noted: no worker is alive and there is neither; and workers that did not stop cleanly.',
+  says: 'Whether a worker is alive. Wrong: no worker is alive, and there is work, now or later, or an active schedule. Noted: no worker is alive and there is neither; workers that did not stop cleanly; and workers that start nothing because of a file `.belfry/STOP` or BELFRY_DISABLED.',
   unblocks: 'Start a worker: `belfry up`.',
-  mends: 'Records the death of a worker whose process is known to be gone from this machine, once it holds no run.',
+  mends:
+    'Records the death of a worker whose process is known to be gone from this machine, once the worker holds no run.',
   async look(inspection): Promise<Seen> {
     const { live } = inspection
     const says =
@@ -23,7 +25,11 @@ export const workers: HealthCheck = {
         : `${counted(live.length, 'worker')} ${live.length === 1 ? 'is' : 'are'} alive.`
     return {
       says,
-      findings: [...(live.length === 0 ? [await noWorker(inspection)] : []), ...(await silent(inspection))],
+      findings: [
+        ...(live.length === 0 ? [await noWorker(inspection)] : []),
+        ...haltedAmong(live).map(haltedNote),
+        ...(await silent(inspection)),
+      ],
     }
   },
   async mend(inspection) {
@@ -40,6 +46,15 @@ export const workers: HealthCheck = {
       .filter(({ id }) => !unknown.includes(id))
       .map((worker) => fixed(silence(worker, inspection, 0), 'It was recorded as dead.'))
   },
+}
+
+/** It beats like any other worker, and nothing else shows that it takes no work. */
+function haltedNote({ id, name, host, halted }: WorkerView & { readonly halted: string }): Finding {
+  return note(
+    id,
+    `Worker ${name} on ${host} starts nothing: it is stopped by ${halted}.`,
+    `On ${host}: ${haltLift(halted)}`,
+  )
 }
 
 async function noWorker({ store }: Inspection): Promise<Finding> {

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { type AccountSpec, allowedBy } from '../../../core/account.ts'
+import { reasonText } from '../../../core/reason-text.ts'
+import { on } from '../../../operations/explain/show-explained.ts'
 import { plainText } from '../../../operations/schedule/plain-text.ts'
 import { type AnswerOf, count, instantOutput, text } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
@@ -13,7 +15,7 @@ export const bounds = {
   headroom: z
     .strictObject({
       at: z.number().describe('The share of a limit, such as 0.8.'),
-      priority: count('The highest priority number that starts above it.'),
+      priority: count('The highest priority number that may start above it.'),
     })
     .nullable()
     .describe('Above this share of a limit only important runs start.'),
@@ -37,11 +39,19 @@ export const accountSchema = noted(
           z.strictObject({
             window: text('The name of the limit.'),
             share: z.number().describe('How much of it is used: 0.83 is 83 %.'),
-            resetAt: instantOutput('When it opens anew.'),
+            resetAt: instantOutput('When the limit resets.'),
           }),
         )
         .readonly()
         .describe('How much of its limits is used, as runs reported it.'),
+      setupFailed: z
+        .strictObject({
+          reason: text('What the agent reported.'),
+          run: text('The run that ended so.'),
+          at: instantOutput('When it ended.'),
+        })
+        .nullable()
+        .describe('The last failure of login or configuration, until a run succeeds on it. It blocks nothing.'),
       managedBy: text('The source of the config file that manages it.').nullable(),
     })
     .describe('An account at a provider, whose limits runs share.'),
@@ -68,14 +78,22 @@ export function accountAnswer(accounts: Accounts, account: AccountNow): Account 
     blockedUntil: hold?.until ?? null,
     why: hold?.note ?? hold?.reason ?? null,
     utilisation: standing.windows.filter(({ resetAt }) => resetAt > accounts.now),
+    setupFailed: standing.setup ?? null,
     managedBy,
   }
 }
 
-function stateWords({ state, atWork, allowed, blockedUntil }: Account, { when, paint }: Sheet): string {
+type Setup = NonNullable<Account['setupFailed']>
+
+export function setupWords({ reason, run }: Setup): string {
+  return `${reason}, reported by run ${run}`
+}
+
+function stateWords({ state, atWork, allowed, blockedUntil }: Account, sheet: Sheet): string {
+  const { paint } = sheet
   switch (state) {
     case 'blocked':
-      return paint.red(blockedUntil === null ? 'blocked' : `blocked until ${when(blockedUntil)}`)
+      return paint.red(blockedUntil === null ? 'blocked' : `blocked until ${on(blockedUntil, sheet)}`)
     case 'probing':
       return paint.yellow(`probing, ${atWork} of ${allowed}`)
     case 'full':
@@ -90,9 +108,15 @@ function utilisationWords({ utilisation }: Account): string | null {
   return words.length === 0 ? null : plainText(words.join(', '))
 }
 
+function whyWords({ why, setupFailed }: Account): string | null {
+  const says = why ?? (setupFailed === null ? null : setupWords(setupFailed))
+  return says === null ? null : reasonText(says, 60)
+}
+
 const facts: readonly Column<Account>[] = [
   ['state', stateWords],
   ['why', 'why', 'text'],
+  ['setup', ({ setupFailed }, { paint }) => setupFailed && paint.red(plainText(setupWords(setupFailed)))],
   ['at-work', ({ atWork, maxConcurrent }) => (maxConcurrent === null ? `${atWork}` : `${atWork} of ${maxConcurrent}`)],
   ['utilisation', utilisationWords],
   [
@@ -115,7 +139,7 @@ export const accountsShown: Listing<readonly Account[], Account> = {
     ['AT WORK', 'atWork', 'count'],
     ['CEILING', ({ maxConcurrent }) => (maxConcurrent === null ? 'none' : String(maxConcurrent))],
     ['UTILISATION', utilisationWords],
-    ['WHY', 'why', 'short'],
+    ['WHY', whyWords],
   ],
 }
 

@@ -5,6 +5,7 @@ import {
   type LimitBlock,
   withUtilisation,
 } from '../../../core/account.ts'
+import { isSetupFailure } from '../../../core/agent/transcript-verdict.ts'
 import type { Hold } from '../../../core/hold.ts'
 import { formatId, parseId } from '../../../core/id.ts'
 import { deleteHold } from '../../../store/holds/lift-hold.ts'
@@ -51,8 +52,8 @@ interface Freed {
 }
 
 /**
- * Frees what ended attempts reserved, and learns from them about their accounts: a limit blocks the account, a success lets more
- * runs use it. A lost attempt is asked about too, whatever it reserved: its worker cannot say.
+ * Frees what ended attempts reserved, and learns from them about their accounts: a limit blocks the account, a success lets
+ * more runs use it. The reservation of a lost attempt is looked up, because its worker cannot report it.
  */
 export function* accountEnds(context: StoreContext, { now, ends }: Ends<unknown>): Step<void> {
   const ours = ends.filter(({ isWatched, outcome }) => isWatched === true || outcome === 'lost')
@@ -85,11 +86,12 @@ function* learn(
   accounts: Accounts,
   account: Account,
   { begun_after: begunAfter }: Freed,
-  { runId, outcome, rateLimited, utilisation = [] }: RunEnd,
+  end: RunEnd,
 ): Step<Accounts> {
   const { now } = accounts
   const { spec } = account
-  let standing = outcome === 'success' ? afterSuccess(spec, account.standing, begunAfter) : account.standing
+  const { runId, rateLimited, utilisation = [] } = end
+  let standing = standingAfter(account, end, { now, begunAfter })
   if (utilisation.length > 0) {
     standing = withUtilisation(standing, utilisation, now)
     yield* giveBackHeadroom(context, account, standing, now)
@@ -110,7 +112,18 @@ function* learn(
   return yield* blockAccount(context, known, account.name, { until: block.until, note, actor: belfry })
 }
 
-/** Whether no run has proved it since its last block: more limits that are met until then are no news. */
+/** What a success proves of the account, and what a failure of login or configuration says of it. */
+function standingAfter(
+  { spec, standing }: Account,
+  { runId, outcome, reason }: RunEnd,
+  { now, begunAfter }: { readonly now: number; readonly begunAfter: number },
+): AccountStanding {
+  if (outcome === 'success') return afterSuccess(spec, standing, begunAfter)
+  if (outcome !== 'failed' || !isSetupFailure(reason)) return standing
+  return { ...standing, setup: { reason, run: formatId('run', runId), at: now } }
+}
+
+/** Whether no run has succeeded on it since its last block: a limit that is met until then needs no second notification. */
 function isClosed({ width }: AccountStanding): boolean {
   return width === 1
 }

@@ -48,6 +48,11 @@ export const accountField: AddedField = {
   inWords: (stored: readonly string[]) => stored.join(', else '),
 }
 
+/** The names of all accounts. */
+export function* knownAccounts({ ns }: StoreContext): Step<string[]> {
+  return (yield* all<{ name: string }>(findNames, ns)).map((row) => row.name)
+}
+
 type Options = { readonly options?: { readonly account?: unknown } | undefined }
 
 /** Refuses a schedule that names an unknown account. */
@@ -63,6 +68,11 @@ export function* checkRuns(context: StoreContext, runs: readonly NewRun[]): Step
   )
 }
 
+/** Refuses an unknown account that a field names. */
+export function* checkAccount(context: StoreContext, field: string, name: string): Step<void> {
+  yield* checkNames(context, [{ field, names: [name] }])
+}
+
 function namesIn({ options }: Options): readonly string[] {
   return Array.isArray(options?.account) ? options.account : []
 }
@@ -73,9 +83,9 @@ interface Naming {
 }
 
 /** An unknown account is most often misspelt. Nothing is asked where none is named. */
-function* checkNames({ ns }: StoreContext, namings: readonly Naming[]): Step<void> {
+function* checkNames(context: StoreContext, namings: readonly Naming[]): Step<void> {
   if (namings.every(({ names }) => names.length === 0)) return
-  const known = (yield* all<{ name: string }>(findNames, ns)).map((row) => row.name)
+  const known = yield* knownAccounts(context)
   for (const { field, names } of namings) {
     const unknown = names.find((one) => !known.includes(one))
     if (unknown === undefined) continue

@@ -10,7 +10,7 @@ import { absent } from '../../../operations/not-found.ts'
 import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import { plainText } from '../../../operations/schedule/plain-text.ts'
-import { text } from '../../../operations/schema/output-schema.ts'
+import { freedName } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
 import { deleted } from '../../../operations/show.ts'
 import { awaitLeases } from '../../../store/holds/await-leases.ts'
@@ -233,7 +233,7 @@ export const remove = operation({
   request: 'a deletion of an account',
   input: z.strictObject({ name: named }),
   takes: ['name'],
-  output: z.strictObject({ name: text('The freed name.'), deleted: z.literal(true).describe('Always true.') }),
+  output: freedName,
   show: ({ name }, sheet) => deleted(`account ${plainText(name)}`, sheet),
   errors: ['invalid', 'not-found', 'conflict'],
   examples: [{ name: 'claude-max' }],
@@ -268,18 +268,4 @@ async function absentAccount({ store }: OperationContext, name: string): Promise
   throw absent('account', name, known, 'List accounts with `belfry account list`.')
 }
 
-/** The verbs of an account. An editor shows these comments at `belfry.accounts`; a test compares them with what the verb says. */
-export const accountOperations = {
-  /** Create an account or change its bounds; a field that is not given stays. */
-  put,
-  /** List accounts with their state and how many runs use them. */
-  list,
-  /** Show an account: its bounds, its state, and how much of its limits is used. */
-  get,
-  /** Block an account: no run that needs it starts until the block ends; runs that use it finish. */
-  block,
-  /** Lift the block of an account: one run probes, and more follow when it succeeds. */
-  unblock,
-  /** Delete an account that no schedule and no waiting run names. */
-  delete: remove,
-}
+export const accountOperations = { put, list, get, block, unblock, delete: remove }

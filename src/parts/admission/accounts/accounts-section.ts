@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import type { AccountSpec } from '../../../core/account.ts'
-import type { ConfigSection, EntryWritten } from '../../../operations/config-section.ts'
-import { fieldChanges } from '../../../operations/fields/field-changes.ts'
+import {
+  type ChangedEntry,
+  type ConfigSection,
+  type EntryWritten,
+  writtenBy,
+} from '../../../operations/config-section.ts'
 import { read } from '../../../operations/input/read-input.ts'
 import { all, both } from '../../../store/statement.ts'
 import { boundsOf } from './account-answer.ts'
@@ -25,17 +29,10 @@ export interface AccountEntry {
   readonly bounds: AccountPatch
 }
 
-export interface AccountApplied {
-  readonly name: string
-  readonly answer: 'created' | 'updated' | 'unchanged' | 'deleted'
-  readonly before: AccountSpec | null
-  readonly after: AccountSpec | null
-}
-
 const form = z.strictObject(boundsInput)
 
 /** Accounts in a config file. */
-export const accountsSection: ConfigSection<AccountEntry, AccountApplied> = {
+export const accountsSection: ConfigSection<AccountEntry, ChangedEntry<AccountSpec>> = {
   name: 'accounts',
   says: 'Accounts by name, each with the fields of account put.',
   names: accountName,
@@ -56,13 +53,5 @@ export const accountsSection: ConfigSection<AccountEntry, AccountApplied> = {
     if (gone.answer === 'in-use') throw accountInUse(name, gone.by)
     return gone.answer === 'not-found' ? null : { name, answer: 'deleted', before: null, after: null }
   },
-  written: ({ name, answer, before, after }) => ({
-    name,
-    answer,
-    changes: answer === 'updated' ? fieldChanges(saidOf(before), saidOf(after)) : [],
-  }),
-}
-
-function saidOf(spec: AccountSpec | null): object {
-  return spec === null ? {} : boundsOf(spec)
+  written: writtenBy(boundsOf),
 }

@@ -14,7 +14,7 @@ const findLanes = both(
   `select distinct account from belfry.need where ns = $1 and account <> ''`,
 )
 
-/** The lanes of several accounts or one that runs have named, as their texts. */
+/** The account lists that runs have named, as their lanes store them: names joined by commas. */
 export function* lanesNaming({ ns }: StoreContext, isNamed: (name: string) => boolean): Step<string[]> {
   const lanes = (yield* all<{ account: string }>(findLanes, ns)).map(({ account }) => account)
   return lanes.filter((lane) => lane.split(',').some(isNamed))
@@ -29,9 +29,9 @@ interface Wanted {
 }
 
 /**
- * Makes the holds on lanes be as their accounts are: a full account holds the runs that name it alone, and the runs that name
- * several are held while all of them are closed, until the first opens. The accounts are locked. A block is a hold of its own,
- * which is written where it begins.
+ * Brings the holds on lanes in line with their accounts. A full account holds the runs that name only it; runs that name
+ * several accounts are held while all of them are closed, until the first opens. The accounts are locked. A block is a hold of
+ * its own, written where the block begins.
  */
 export function* holdLanes(context: StoreContext, accounts: Accounts, touched: ReadonlySet<string>): Step<void> {
   if (touched.has(wholeNamespace)) yield* holdAs(context, accounts, '', fullHold(accounts.byName.get(wholeNamespace)))

@@ -1,21 +1,28 @@
 import type { Begin } from '../../../engine/part.ts'
 import type { Part } from '../../../part.ts'
+import type { HostStart } from '../../../store/part.ts'
 import type { Lease } from '../../../store/port.ts'
 import { accounts as tables } from './0021-accounts.ts'
 import { accountEnds } from './account-ends.ts'
-import { accountField, checkRuns, checkSchedule } from './account-field.ts'
+import { accountField, checkRuns, checkSchedule, knownAccounts } from './account-field.ts'
 import { explainAccount } from './account-used.ts'
 import { accountOperations } from './account-verbs.ts'
 import { accountsSection } from './accounts-section.ts'
 import { reasons } from './reasons.ts'
 import { repairDuty, sweepUse } from './repair-accounts.ts'
-import { type Reserved, reserve } from './reserve-account.ts'
+import { type Reservation, type Reserved, reserve } from './reserve-account.ts'
+import { setupCheck } from './setup-check.ts'
 
-function namedBy({ options }: Lease): readonly string[] {
-  return (options.account as readonly string[] | undefined) ?? []
+function isConcerned({ isReserving, options }: Lease): boolean {
+  return isReserving === true || options.account !== undefined
 }
 
-function beginOf(reserved: Reserved): Begin {
+function reservationOf({ runId, fence, options, isReserving }: Lease): Reservation {
+  const accounts = (options.account as readonly string[] | undefined) ?? []
+  return { runId, fence, accounts, isReserving: isReserving === true }
+}
+
+function beginOf(reserved: Reserved): Begin & HostStart {
   switch (reserved.answer) {
     case 'reserved':
       return { go: true, isWatched: true, account: reserved.account }
@@ -35,10 +42,11 @@ export const accounts = {
   fields: { schedule: { account: accountField }, run: { account: accountField } },
   written: checkSchedule,
   enqueues: checkRuns,
-  concerns: (lease) => lease.isReserving === true || lease.options.account !== undefined,
-  async begins(lease, { store }) {
-    const { runId, fence, isReserving = false } = lease
-    return beginOf(await store.do(reserve, { runId, fence, accounts: namedBy(lease), isReserving }))
+  concerns: isConcerned,
+  begins: async (lease, { store }) => beginOf(await store.do(reserve, reservationOf(lease))),
+  *reserves(context, lease) {
+    if (!isConcerned(lease)) return { go: true }
+    return beginOf(yield* reserve(context, reservationOf(lease)))
   },
   ended: accountEnds,
   heldDeferrals: ['account-blocked', 'account-full', 'namespace-full', 'rate-limited'],
@@ -46,7 +54,9 @@ export const accounts = {
   sweeps: [sweepUse],
   holdReasons: reasons,
   explainsRun: explainAccount,
+  subjects: { account: ({ store }) => store.look(knownAccounts) },
   config: [accountsSection],
+  checks: [setupCheck],
   nouns: {
     account: {
       says: 'Accounts at providers: ceilings over all queues, blocks by their limits, headroom.',

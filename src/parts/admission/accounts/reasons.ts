@@ -38,11 +38,11 @@ export const reasons = {
     sentence: (hold) => `The namespace is full${because(hold)}.`,
     ends: 'It starts when a run of the namespace ends.',
     lift: () => ({
-      what: 'Or let more of its runs be at work.',
+      what: 'Or let more of its runs work at once.',
       words: ['namespace', 'set', 'NAME', '--max-concurrent', 'N'],
     }),
   },
 } as const satisfies Readonly<Record<string, HoldReason>>
 
-/** The author of what follows from reservations and limits. */
+/** The author of holds that reservations and limits cause. */
 export const belfry: Actor = { name: 'belfry', door: 'worker' }

@@ -33,8 +33,8 @@ interface Use {
 const repairedMax = 1_000
 
 /**
- * Frees slots whose attempts are over although their ends did not free them, and makes the holds be as the accounts are. The
- * accounts are locked first: what looks leaked may have been committed meanwhile.
+ * Frees slots that the ends of their attempts did not free, and brings the holds in line with the accounts. The accounts are
+ * locked first: an attempt that looks over may have been committed meanwhile.
  */
 export function* repairUse(context: StoreContext): Step<number> {
   const accounts = yield* lockedAccounts(context)

@@ -81,7 +81,7 @@ function* chosen(accounts: Accounts, { accounts: names, isReserving }: Reservati
   return { answer: 'refused', reason: open.length === 0 ? 'account-blocked' : 'account-full', until: now }
 }
 
-/** Until when each account keeps its headroom from this run; null: it may use it now. */
+/** For each account: until when its headroom is closed to this run; null: it is open. */
 function* headroomOf(accounts: readonly Account[], now: number, runId: number): Step<Map<Account, number | null>> {
   const isAsked = accounts.some(({ spec }) => spec.headroom !== undefined)
   const priority = isAsked ? ((yield* one<{ priority: number }>(findPriority, runId))?.priority ?? 0) : 0

@@ -2,7 +2,7 @@ import { type AccountSpec, afterBlock, blockMaxMsDefault, newStanding } from '..
 import { BelfryError } from '../../../core/error.ts'
 import { parseId } from '../../../core/id.ts'
 import { writeAudit } from '../../../store/audit/write-audit.ts'
-import { canonicalJson, checkInteger } from '../../../store/check.ts'
+import { canonicalJson, checkInteger, invalid } from '../../../store/check.ts'
 import { deleteHold } from '../../../store/holds/lift-hold.ts'
 import { auditHold } from '../../../store/holds/put-hold.ts'
 import { markReserving } from '../../../store/leases/lease-row.ts'
@@ -26,6 +26,10 @@ const insertAccount = both('account insert', accountTable.insertOne())
 const updateAccount = both(
   'account update',
   'update belfry.account set spec = $2, updated_at = $3, managed_by = $4 where id = $1',
+)
+const findBudgets = both(
+  'account find budgets',
+  `select name, terms, managed_by from belfry.budget where ns = $1 and scope = 'account' and subject = $2 order by name`,
 )
 const removeAccount = both('account remove', 'delete from belfry.account where id = $1')
 const findSchedules = both(
@@ -72,6 +76,7 @@ export function* putAccount(
   const given = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null && value !== undefined))
   const spec: AccountSpec = { blockMaxMs: blockMaxMsDefault, ...given }
   const managedBy = source ?? null
+  if (spec.currency !== undefined) yield* refuseOtherCurrency(context, name, spec.currency, source)
   if (found === undefined) {
     const [id] = (yield* freshIds(1)) as [number]
     const times = { createdAt: now, createdBy: actor.name, updatedAt: now }
@@ -87,6 +92,24 @@ export function* putAccount(
   yield* holdLanes(context, { ...accounts, byName }, new Set([name]))
   yield* audit(context, 'account.put', name, { actor, now, detail: spec })
   return { answer: isSame ? 'unchanged' : 'updated', before: found.spec, after: spec }
+}
+
+/**
+ * A budget in another currency would count all money of the account as unknown. A config file may change both: its budgets are
+ * written after its accounts.
+ */
+function* refuseOtherCurrency(
+  context: StoreContext,
+  name: string,
+  currency: string,
+  source: string | undefined,
+): Step<void> {
+  const rows = yield* all<{ name: string; terms: string; managed_by: string | null }>(findBudgets, context.ns, name)
+  for (const { name: budget, terms, managed_by: managedBy } of rows) {
+    const counted = (JSON.parse(terms) as { readonly currency?: string }).currency
+    if (counted === undefined || counted === currency || (source !== undefined && managedBy === source)) continue
+    throw invalid('currency', `is ${currency}, and budget ${budget} counts this account in ${counted}`, counted)
+  }
 }
 
 /** The same, with the account as it is then: after a rehearsal there is nothing left to read. */
@@ -213,7 +236,7 @@ const saveCeiling = both(
     on conflict (ns, name) do update set spec = excluded.spec, updated_at = excluded.updated_at`,
 )
 const markCeiling = both('ceiling mark', markReserving('slots'))
-/** What is at work counts from now on. Its ends do not say that they are watched, so the repair frees these slots. */
+/** Running attempts count from now on. Their ends are not marked as watched, so the repair frees these slots. */
 const reserveAtWork = both(
   'ceiling reserve at work',
   `insert into belfry.account_use (run_id, fence, account, ns, begun_after, begun_at)

@@ -1,7 +1,7 @@
 import type { Migration } from '../../../store/migrations/migration.ts'
 
 /**
- * Budgets with what has become of their period; what running attempts have reserved, under run and fence; what attempts used, also
+ * Budgets with the state of their period; what running attempts have reserved, by run and fence; what attempts used, also
  * where no budget counts it.
  */
 export const tables: Migration = {

@@ -5,7 +5,7 @@ export const quotaTables: Migration = {
   version: 26,
   name: 'quotas',
   statements: [
-    // Whether the runs of a namespace are counted, so that what makes a run need not ask.
+    // Whether the runs of a namespace are counted, so that a step that makes runs need not read its quota.
     'alter table belfry.namespace add column counts smallint not null default 0',
     `create table belfry.quota (
       ns {row id},

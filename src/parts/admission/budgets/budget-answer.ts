@@ -1,47 +1,12 @@
 import { z } from 'zod'
 import { left, type Resource, resources, stateAt } from '../../../core/budget/budget.ts'
-import { type Period, periods } from '../../../core/budget/period.ts'
-import { count, instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
+import { periods } from '../../../core/budget/period.ts'
+import { type AnswerOf, count, instantOutput, text } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
 import { forText } from './budget-scope.ts'
 import type { BudgetView } from './write-budget.ts'
 
-/** One of the amounts that a budget limits, in the current period. */
-export interface Counted {
-  readonly limit: number
-  readonly added: number
-  readonly used: number
-  readonly reserved: number
-  readonly left: number
-  readonly perRun: number | null
-  readonly unknown: number
-}
-
-export interface Budget {
-  readonly name: string
-  readonly for: string
-  readonly per: Period
-  readonly zone: string
-  readonly currency: string | null
-  readonly runs: Counted | null
-  readonly tokens: Counted | null
-  readonly money: Counted | null
-  readonly runtimeMs: Counted | null
-  readonly from: number | null
-  readonly until: number | null
-  readonly attempts: number
-  readonly hold: string | null
-  readonly enforced: Enforced
-  readonly description: string | null
-  readonly managedBy: string | null
-  readonly version: number
-  readonly createdAt: number
-  readonly createdBy: string
-  readonly updatedAt: number
-}
-
 const enforcements = ['before-start', 'while-running', 'where-usage-streams', 'after-each-attempt'] as const
-type Enforced = (typeof enforcements)[number]
 
 const counted = (says: string) =>
   z
@@ -52,46 +17,47 @@ const counted = (says: string) =>
       reserved: count('What running attempts have reserved.'),
       left: count('What is left; below 0 where attempts used more than they had reserved.'),
       perRun: count(
-        'What a run reserves; null: what 95 % of the last 20 runs of its schedule used, else nothing.',
+        'What a run reserves; null: it is estimated by the last 20 runs like it, else by its profile. Without an estimate runs start one at a time.',
       ).nullable(),
-      unknown: count('How many ended attempts did not report it. They count with what they had reserved.'),
+      unknown: count('How many ended attempts did not report it; each counts as what it had reserved.'),
     })
     .describe(says)
     .nullable()
 
 export const budgetSchema = noted(
-  outputOf<Budget>()(
-    z
-      .strictObject({
-        name: text('Its name.'),
-        for: text('Whose runs it counts.'),
-        per: z.enum(periods).describe('Its period.'),
-        zone: text('The time zone of its periods.'),
-        currency: text('The currency of its money.').nullable(),
-        runs: counted('Runs; each attempt counts.'),
-        tokens: counted('Tokens of input and output together.'),
-        money: counted('Money, in millionths of the currency.'),
-        runtimeMs: counted('Runtime, in ms.'),
-        from: instantOutput('When its current period began; null for a budget per run.').nullable(),
-        until: instantOutput('When its next period begins; null for a budget per run.').nullable(),
-        attempts: count('How many running attempts have reserved of it.'),
-        hold: text('The hold that it has put because it is spent.').nullable(),
-        enforced: z
-          .enum(enforcements)
-          .describe(
-            'When it stops a run: before its start; while it runs, because its usage streams; while it runs, where its usage streams; after each attempt.',
-          ),
-        description: text('What it is for.').nullable(),
-        managedBy: text('The config file that manages it.').nullable(),
-        version: count('Its version.'),
-        createdAt: instantOutput('When it was created.'),
-        createdBy: text('Who created it.'),
-        updatedAt: instantOutput('When it was changed last.'),
-      })
-      .describe('What may be spent in a period.'),
-  ),
+  z
+    .strictObject({
+      name: text('Its name.'),
+      for: text('Whose runs it counts.'),
+      per: z.enum(periods).describe('Its period.'),
+      zone: text('The time zone of its periods.'),
+      currency: text('The currency of its money.').nullable(),
+      runs: counted('Runs; each attempt counts.'),
+      tokens: counted('Tokens of input and output together.'),
+      money: counted('Money, in millionths of the currency.'),
+      runtimeMs: counted('Runtime, in ms.'),
+      from: instantOutput('When its current period began; null for a budget per run.').nullable(),
+      until: instantOutput('When its next period begins; null for a budget per run.').nullable(),
+      attempts: count('How many running attempts have reserved of it.'),
+      hold: text('The hold that it has put because it is spent.').nullable(),
+      enforced: z
+        .enum(enforcements)
+        .describe(
+          'When it stops a run: before its start; while it runs, because its usage streams; while it runs, where its usage streams; after each attempt.',
+        ),
+      description: text('What it is for.').nullable(),
+      managedBy: text('The config file that manages it.').nullable(),
+      version: count('Its version.'),
+      createdAt: instantOutput('When it was created.'),
+      createdBy: text('Who created it.'),
+      updatedAt: instantOutput('When it was changed last.'),
+    })
+    .describe('What may be spent in a period.'),
   { id: 'Budget' },
 )
+export type Budget = AnswerOf<typeof budgetSchema>
+/** One of the amounts that a budget limits, in the current period. */
+export type Counted = NonNullable<Budget['runs']>
 
 export function budgetAnswer(budget: BudgetView, now: number): Budget {
   const { name, terms, attempts, managedBy, version, createdAt, createdBy, updatedAt } = budget
@@ -125,7 +91,7 @@ function amountsOf({ terms, state: saved }: BudgetView, now: number): Record<Res
 }
 
 /** Handlers report usage as they go; every other kind reports it with its end. */
-function enforcedOn({ terms, scope, subject }: BudgetView): Enforced {
+function enforcedOn({ terms, scope, subject }: BudgetView): Budget['enforced'] {
   if (terms.per !== 'run') return 'before-start'
   if (scope !== 'kind') return 'where-usage-streams'
   return subject === 'handler' || subject.startsWith('handler/') ? 'while-running' : 'after-each-attempt'

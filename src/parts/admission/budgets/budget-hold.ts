@@ -20,6 +20,7 @@ export const budgetReason: HoldReason = {
   firing: 'skips',
   says: 'A budget is spent: occurrences end as skipped, and enqueued runs wait.',
   unblocks: 'The next period of the budget, or `belfry budget topup`, or a higher limit by `belfry budget put`.',
+  skipped: 'a budget that counts its runs was spent',
   sentence: ({ by, note }) => note ?? `The ${by} is spent.`,
   lift: ({ by }) => ({
     what: 'Add to the budget of this period.',
@@ -33,8 +34,8 @@ function holdScopeOf({ scope, terms }: Budget): HoldScope | null {
 }
 
 /**
- * Puts or lifts the hold of a locked budget, as its new state wants it. Returns the id of its hold. `isDoubted`: a run came through,
- * so that a person may have lifted the hold meanwhile. It may come and go with every run, so no audit line is written.
+ * Puts or lifts the hold of a locked budget by its new state. Returns the id of its hold. `isDoubted`: a run came through, so
+ * a person may have lifted the hold meanwhile. The hold may come and go with every run, so no audit line is written.
  */
 export function* heldFor(
   context: StoreContext,

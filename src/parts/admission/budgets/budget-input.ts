@@ -31,7 +31,7 @@ export const budgetInput = z.strictObject({
   for: z.string().describe(`Whose runs it counts: ${forWords}.`),
   per: z
     .enum(periods)
-    .describe('The period after which it begins anew; run: it is of each run, over all its attempts.'),
+    .describe('The period after which it begins anew; run: a budget for each run, over all its attempts.'),
   zone: zone
     .describe('The time zone of its periods. Default: the zone that it has, else the zone of the caller.')
     .optional(),
@@ -40,7 +40,7 @@ export const budgetInput = z.strictObject({
   perRun: z
     .strictObject(amountFields)
     .describe(
-      'What each run reserves before it starts. Default: what 95 % of the last 20 runs of its schedule used, else nothing.',
+      'What each run reserves before it starts. Default: what 95 % of the last 20 runs like it used, else the estimate of its profile; without either such runs start one at a time.',
     )
     .optional(),
   description: z.string().max(2_000).describe('What it is for.').optional(),
@@ -100,7 +100,8 @@ function perRunProblems(limits: SomeAmounts, currency: string | undefined, each:
   return resources.flatMap((resource) => {
     const [wanted, limit] = [each.amounts[resource], limits[resource]]
     if (wanted === undefined) return []
-    if (limit === undefined) return [wrong(resource, 'is of what the budget does not limit', 'a limit for it beside')]
+    if (limit === undefined)
+      return [wrong(resource, 'is given for an amount that the budget does not limit', 'a limit for that amount too')]
     if (resource === 'money' && each.currency !== currency) {
       return [wrong(resource, `is in ${each.currency}`, `${currency}, as the budget`)]
     }

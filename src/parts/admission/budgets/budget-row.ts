@@ -1,8 +1,8 @@
-import type { Amounts, BudgetState, BudgetTerms } from '../../../core/budget/budget.ts'
+import type { BudgetState, BudgetTerms, Reservation as Reserved } from '../../../core/budget/budget.ts'
 import { all, both, dialects, inList, type Row, runEach, type Step } from '../../../store/statement.ts'
 import type { BudgetFor, BudgetScope } from './budget-scope.ts'
 
-/** What a person wrote of a budget, besides its name and what it is of. */
+/** The terms of a budget, besides its name and its scope. */
 export interface Terms extends BudgetTerms {
   /** The currency of its money. */
   readonly currency?: string | undefined
@@ -74,7 +74,10 @@ export function* saveBudgets(budgets: readonly Pick<Budget, 'id' | 'state' | 'ho
   )
 }
 
-/** What an attempt has reserved of a budget. Of a budget per run it stays after the end of the attempt, as what that was charged. */
+/**
+ * What an attempt has reserved of a budget. For a budget per run the row stays after the end of the attempt and holds what the
+ * attempt was charged.
+ */
 export interface Reservation {
   readonly runId: number
   readonly fence: number
@@ -82,7 +85,7 @@ export interface Reservation {
   readonly ns: number
   /** The beginning of the period that it counts for. */
   readonly from: number
-  readonly amounts: Amounts
+  readonly amounts: Reserved
   readonly reservedAt: number
   readonly settledAt: number | null
 }
@@ -96,7 +99,7 @@ export function reservationOf(row: Row): Reservation {
     budgetId: row.budget_id as number,
     ns: row.ns as number,
     from: row.from_at as number,
-    amounts: JSON.parse(row.amounts as string) as Amounts,
+    amounts: JSON.parse(row.amounts as string) as Reserved,
     reservedAt: row.reserved_at as number,
     settledAt: row.settled_at as number | null,
   }

@@ -1,6 +1,6 @@
 import { type LaneOptions, laneNeed, type Target } from '../../../core/target.ts'
 
-/** What a budget is of. `kind` is `KIND` or `KIND/NAME`; a profile is the kind `agent` with its name. */
+/** Whose runs a budget counts. `kind` is `KIND` or `KIND/NAME`; a profile is the kind `agent` with its name. */
 export const budgetScopes = ['schedule', 'tag', 'queue', 'kind', 'account', 'namespace'] as const
 export type BudgetScope = (typeof budgetScopes)[number]
 
@@ -10,7 +10,7 @@ export interface BudgetFor {
   readonly subject: string
 }
 
-/** A run, by everything that a budget may be of. */
+/** A run, by everything that the scope of a budget can name. */
 export interface BudgetWork {
   readonly queue: string
   readonly schedule: string | null
@@ -18,6 +18,13 @@ export interface BudgetWork {
   readonly name: string
   readonly account: string
   readonly tags: readonly string[]
+  /** Whether it says where its usage is found. */
+  readonly hasUsage: boolean
+}
+
+/** Work that uses about the same: what a run used is an estimate for the next one. */
+export function likeness({ kind, name, hasUsage }: Pick<BudgetWork, 'kind' | 'name' | 'hasUsage'>): string {
+  return `${kind}/${name}${hasUsage ? ' with usage' : ''}`
 }
 
 interface RunFacts {
@@ -41,6 +48,7 @@ export function workOf({ queue, schedule, target, options, account }: RunFacts):
     // Of several accounts it is not known which one it will be.
     account: account ?? (named.includes(',') ? '' : named),
     tags: (options.tags ?? []) as readonly string[],
+    hasUsage: options.usage !== undefined,
   }
 }
 
@@ -54,7 +62,7 @@ export function fits({ scope, subject }: BudgetFor, work: BudgetWork): boolean {
     case 'kind':
       return subject === work.kind || (work.name !== '' && subject === `${work.kind}/${work.name}`)
     case 'schedule':
-      // What agents planned in its runs is spent by it.
+      // Schedules that agents planned in runs of a schedule count for the budget of that schedule.
       return work.schedule === subject || work.tags.includes(`parent:${subject}`)
     default:
       return subject !== '' && work[scope] === subject

@@ -1,19 +1,19 @@
 import { z } from 'zod'
-import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
-import { absent, throwAbsentQueue, throwAbsentSchedule } from '../../../operations/not-found.ts'
+import { inWordsOf, type Problem, refuse } from '../../../operations/input/refuse-input.ts'
+import { absent } from '../../../operations/not-found.ts'
 import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
+import { refuseAbsentSubject } from '../../../operations/present-subject.ts'
 import { text } from '../../../operations/schema/output-schema.ts'
 import { deleted } from '../../../operations/show.ts'
-import { findQueue } from '../../../store/reads/find-queue.ts'
 import { findSchedule } from '../../../store/reads/find-schedule.ts'
 import { clockNow } from '../../../store/statement.ts'
-import { accountsNow } from '../accounts/account-row.ts'
 import { type Budget, budgetAnswer, budgetSchema } from './budget-answer.ts'
 import { budgetInput, budgetName, type ReadBudget, readAmounts, readBudget, topUpInput } from './budget-input.ts'
 import type { BudgetFor } from './budget-scope.ts'
 import { costOperation } from './cost.ts'
 import { budgetShown, budgetsShown, showPut } from './show.ts'
+import { kindOf, unknownCost, whyUnpriced } from './unpriced.ts'
 import { deleteBudget, findBudget, listBudgets, putBudget, topUpBudget } from './write-budget.ts'
 
 /** A model must not raise what it may spend. */
@@ -63,8 +63,14 @@ const put = operation({
     problems.push(...(await moneyProblems(context, read)))
     refuse('The budget', problems)
     const [name, of] = [value.name as string, read.of as BudgetFor]
-    await refuseAbsent(context, of)
-    const { budget } = await context.store.do(putBudget, { name, ...of, terms: read.terms }, { actor: context.actor })
+    await refuseAbsentSubject(context, of)
+    const { store, actor } = context
+    const wanted = { name, ...of, terms: read.terms }
+    const { budget } = await inWordsOf(
+      'The budget',
+      (said) => said,
+      () => store.do(putBudget, wanted, { actor }),
+    )
     return present(context, budget.name)
   },
 })
@@ -72,13 +78,9 @@ const put = operation({
 /** Where it is certain that no cost is reported, a budget of money would count nothing. */
 async function moneyProblems(context: OperationContext, { of, terms }: ReadBudget): Promise<Problem[]> {
   if (of === undefined || terms.limits.money === undefined) return []
-  if (of.scope === 'account') return currencyProblems(context, of.subject, terms.currency)
   if (terms.perRun?.money !== undefined) return []
   const why = of.scope === 'schedule' ? await unreported(context, of.subject) : await unpriced(context, of)
-  if (why === null) return []
-  return [
-    { field: 'money', problem: `counts runs whose cost is unknown: ${why}`, expected: 'perRun.money for an estimate' },
-  ]
+  return why === null ? [] : [unknownCost(why)]
 }
 
 /** The cost of a command or an HTTP request is known only where its answer says so. */
@@ -91,35 +93,9 @@ async function unreported({ store, kinds }: OperationContext, schedule: string):
     : null
 }
 
-async function unpriced({ store, kinds }: OperationContext, { scope, subject }: BudgetFor): Promise<string | null> {
-  const [word, ...rest] = subject.split('/')
-  const kind = scope === 'kind' ? kinds.find(({ name }) => name === word) : undefined
-  const known = (await kind?.inStore?.(store)) ?? kind
-  return known?.unpriced?.(rest.join('/')) ?? null
-}
-
-async function currencyProblems(
-  { store }: OperationContext,
-  account: string,
-  currency: string | undefined,
-): Promise<Problem[]> {
-  const own = (await store.look(accountsNow)).byName.get(account)?.spec.currency
-  if (own === undefined || own === currency) return []
-  return [{ field: 'money', problem: `is in ${currency}`, expected: `${own}, the currency of account ${account}` }]
-}
-
-/** A budget of what does not exist counts nothing; most often its name is misspelt. */
-async function refuseAbsent(context: OperationContext, { scope, subject }: BudgetFor): Promise<void> {
-  const { store } = context
-  if (scope === 'schedule' && (await store.look(findSchedule, subject)) === null) {
-    await throwAbsentSchedule(context, subject)
-  }
-  if (scope === 'queue' && (await store.look(findQueue, subject)) === null) await throwAbsentQueue(context, subject)
-  const known =
-    scope === 'account' ? [...(await store.look(accountsNow)).byName.keys()].filter((name) => name !== '') : []
-  if (scope === 'account' && !known.includes(subject)) {
-    throw absent('account', subject, known, 'List accounts with `belfry account list`.')
-  }
+async function unpriced({ store, kinds }: OperationContext, of: BudgetFor): Promise<string | null> {
+  const kind = kindOf(of, kinds)
+  return whyUnpriced(of, (await kind?.inStore?.(store)) ?? kind)
 }
 
 const list = operation({
@@ -196,6 +172,7 @@ const remove = operation({
   ...changing,
   verb: 'delete',
   method: 'DELETE',
+  asksFirst: true,
   effect: 'destructive',
   says: 'Delete a budget; runs that it held may start at once.',
   request: 'a deletion of a budget',
@@ -222,18 +199,4 @@ async function absentBudget({ store }: OperationContext, name: string): Promise<
   throw absent('budget', name, known, 'List budgets with `belfry budget list`.')
 }
 
-/** The verbs of a budget. An editor shows these comments at `belfry.budgets`; a test compares them with what the verb says. */
-export const budgetOperations = {
-  /** Create or change a budget: what runs may spend in a period. */
-  put,
-  /** List budgets by name, with what is left of each. */
-  list,
-  /** Show a budget: what is used, reserved and left, and when its next period begins. */
-  show,
-  /** Add to what a budget may spend in its current period; runs that it held may start at once. */
-  topup,
-  /** Delete a budget; runs that it held may start at once. */
-  delete: remove,
-  /** Show what runs have used: tokens, money, the share that found nothing to do, and money for each useful run. */
-  cost: costOperation,
-}
+export const budgetOperations = { put, list, show, topup, delete: remove, cost: costOperation }

@@ -4,7 +4,7 @@ import { periodAt } from '../../../core/budget/period.ts'
 import { durationFields, durationOf } from '../../../operations/input/duration-input.ts'
 import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
 import { everyDoor, operation } from '../../../operations/operation.ts'
-import { type AnswerOf, count, outputOf, text } from '../../../operations/schema/output-schema.ts'
+import { type AnswerOf, count, text } from '../../../operations/schema/output-schema.ts'
 import type { Listing } from '../../../operations/show.ts'
 import { clockNow } from '../../../store/statement.ts'
 import { type CostKey, type CostRow, costBetween, costKeys } from './read-cost.ts'
@@ -21,12 +21,14 @@ const amount = z.strictObject({
 
 const cost = z.strictObject({
   key: text('The schedule, profile (KIND or KIND/NAME), account, day or tag; empty for attempts without one.'),
-  runs: count('How many attempts ended whose use was reported, or which had reserved of a budget.'),
+  runs: count(
+    'How many attempts ended that reported what they used, should have (usage), have a no-op rule, or had reserved from a budget.',
+  ),
   useful: count('How many of them completed and found something to do.'),
   noopShare: z
     .number()
     .nullable()
-    .describe('The share that found nothing to do, of those with a rule for that; null: there is no such rule.'),
+    .describe('The share that found nothing to do, of the attempts with a no-op rule; null: none has such a rule.'),
   tokensIn: count('Tokens of input.'),
   tokensOut: count('Tokens of output.'),
   tokensCached: count('Tokens of input that the provider had cached.'),
@@ -40,7 +42,7 @@ const cost = z.strictObject({
 export type Cost = AnswerOf<typeof cost>
 
 const shown: Listing<readonly Cost[], Cost> = {
-  none: 'No run has reported what it used, and none has reserved of a budget.',
+  none: 'No run has reported what it used, reserved from a budget, or has a no-op rule.',
   columns: [
     ['BY', ({ key }) => (key === '' ? '(none)' : key)],
     ['ATTEMPTS', 'runs', 'count'],
@@ -55,10 +57,10 @@ const shown: Listing<readonly Cost[], Cost> = {
   ],
 }
 
-/** A sum beside how many attempts it does not know. */
+/** A sum, and how many attempts did not report theirs. */
 function known(sum: string, unknown: number, runs: number): string {
   if (unknown === runs) return 'unknown'
-  return unknown === 0 ? sum : `${sum} + unknown of ${unknown}`
+  return unknown === 0 ? sum : `${sum} + ${unknown} unknown`
 }
 
 export const costOperation = operation({
@@ -75,7 +77,7 @@ export const costOperation = operation({
     ...durationFields('since', 'How far to look back, at most 90d. Default: 7d.'),
   }),
   takes: [],
-  output: z.array(outputOf<Cost>()(cost)),
+  output: z.array(cost),
   show: shown,
   errors: ['invalid'],
   examples: [{}, { by: 'day', since: '30d' }],
@@ -157,7 +159,7 @@ const nothing: Omit<Sum, 'key'> = {
   runtimeMs: 0,
 }
 
-/** Where some attempts did not report their money, no mean of it is known. */
+/** Where some attempts did not report their cost, the mean is not known. */
 function withShares({ noops, judged, ...sum }: Sum): Cost {
   const { money, moneyUnknown, useful } = sum
   const each = ({ amount: paid, currency }: Cost['money'][number]) => ({ amount: Math.round(paid / useful), currency })

@@ -8,33 +8,30 @@ import { absent } from '../../../operations/not-found.ts'
 import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import { plainText } from '../../../operations/schedule/plain-text.ts'
-import { count, instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
+import { type AnswerOf, count, instantOutput, text } from '../../../operations/schema/output-schema.ts'
 import type { Facts, Listing } from '../../../operations/show.ts'
 import { awaitLeases } from '../../../store/holds/await-leases.ts'
-import { listNamespaces, type NamespaceView, setNamespace } from './namespaces.ts'
-
-export type Namespace = NamespaceView
+import { listNamespaces, setNamespace } from './namespaces.ts'
 
 const amount = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
 const name = anyName.describe('The name of the namespace.')
 
-const schema = outputOf<Namespace>()(
-  z.strictObject({
-    name: text('Its name.'),
-    zone: text('The time zone of its months.').nullable(),
-    schedules: count('How many schedules it has that are not finished.'),
-    schedulesMax: count('How many it may have; null: no limit.').nullable(),
-    everyMinMs: count('The least time between two occurrences of a schedule; null: no limit.').nullable(),
-    maxConcurrent: count(
-      'How many of its runs may be at work at once, over all queues; null: as many as the queues allow.',
-    ).nullable(),
-    runsMade: count('How many runs it has made in this month, since it has a quota of them.'),
-    runsPerMonth: count('How many it may make in a month; null: no limit.').nullable(),
-    tokensUsed: count('How many tokens its runs have used or reserved in this month.'),
-    tokensPerMonth: count('How many they may use in a month; null: no limit.').nullable(),
-    resetAt: instantOutput('When its next month begins; null where it has no quota.').nullable(),
-  }),
-)
+const schema = z.strictObject({
+  name: text('Its name.'),
+  zone: text('The time zone of its months.').nullable(),
+  schedules: count('How many schedules it has that are not finished.'),
+  schedulesMax: count('How many it may have; null: no limit.').nullable(),
+  everyMinMs: count('The least time between two occurrences of a schedule; null: no limit.').nullable(),
+  maxConcurrent: count(
+    'How many of its runs may be at work at once, over all queues; null: as many as the queues allow.',
+  ).nullable(),
+  runsMade: count('How many runs it has made in this month; counted only while it has a quota of runs.'),
+  runsPerMonth: count('How many it may make in a month; null: no limit.').nullable(),
+  tokensUsed: count('How many tokens its runs have used or reserved in this month.'),
+  tokensPerMonth: count('How many they may use in a month; null: no limit.').nullable(),
+  resetAt: instantOutput('When its next month begins; null where it has no quota.').nullable(),
+})
+export type Namespace = AnswerOf<typeof schema>
 
 const of = (used: number, max: number | null) => (max === null ? String(used) : `${used} of ${max}`)
 
@@ -180,12 +177,4 @@ function notOwn({ store }: OperationContext, wanted: string): BelfryError {
   })
 }
 
-/** The verbs of a namespace. An editor shows these comments at `belfry.namespaces`; a test compares them with what the verb says. */
-export const namespaceOperations = {
-  /** List namespaces with their quotas; a caller with a token sees its own. */
-  list,
-  /** Show a namespace: its quotas, and what it has used of them. */
-  show,
-  /** Set the quotas of a namespace; what is not named stays. */
-  set,
-}
+export const namespaceOperations = { list, show, set }

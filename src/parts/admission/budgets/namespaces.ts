@@ -7,7 +7,8 @@ import { wakePostponed } from '../../../store/schedules/wake-postponed.ts'
 import { all, both, clockNow, one, run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { namespaceCeiling, setNamespaceCeiling } from '../accounts/write-account.ts'
-import { findQuota, monthAt, type Quota, type QuotaSpec, runsMade, turnQuota } from './quota.ts'
+import type { Namespace } from './namespace-verbs.ts'
+import { countFromNow, findQuota, monthAt, type Quota, type QuotaSpec, runsMade, turnQuota } from './quota.ts'
 import { deleteBudget, findBudget, putBudget } from './write-budget.ts'
 
 const namespacesMax = 1_000
@@ -28,23 +29,9 @@ const markCounting = both('namespace mark counting', 'update belfry.namespace se
 /** The budget that keeps the tokens of a namespace. */
 export const tokensBudget = 'namespace-tokens'
 
-export interface NamespaceView {
-  readonly name: string
-  readonly zone: string | null
-  readonly schedules: number
-  readonly schedulesMax: number | null
-  readonly everyMinMs: number | null
-  readonly maxConcurrent: number | null
-  readonly runsMade: number
-  readonly runsPerMonth: number | null
-  readonly tokensUsed: number
-  readonly tokensPerMonth: number | null
-  readonly resetAt: number | null
-}
-
-export function* listNamespaces(context: StoreContext): Step<NamespaceView[]> {
+export function* listNamespaces(context: StoreContext): Step<Namespace[]> {
   const now = yield* clockNow()
-  const views: NamespaceView[] = []
+  const views: Namespace[] = []
   for (const row of yield* all<{ id: number; name: string; schedules: number }>(findNamespaces)) {
     const quota = yield* findQuota(row.id)
     views.push({
@@ -56,11 +43,7 @@ export function* listNamespaces(context: StoreContext): Step<NamespaceView[]> {
   return views
 }
 
-function* usedOf(
-  context: StoreContext,
-  quota: Quota | null,
-  now: number,
-): Step<Omit<NamespaceView, 'name' | 'schedules'>> {
+function* usedOf(context: StoreContext, quota: Quota | null, now: number): Step<Omit<Namespace, 'name' | 'schedules'>> {
   const month = quota === null ? null : monthAt(quota.spec, now)
   const tokens = quota === null ? null : yield* findBudget(context, tokensBudget)
   const state = tokens === null ? null : stateAt(tokens.terms, tokens.state, now)
@@ -109,6 +92,9 @@ export function* setNamespace(
   yield* run(saveQuota, own.ns, JSON.stringify(spec), now, actor.name)
   yield* run(markCounting, own.ns, spec.runsPerMonth === undefined ? 0 : 1)
   const quota = (yield* findQuota(own.ns)) as Quota
+  const { runsPerMonth } = spec
+  const isNew = before?.spec.runsPerMonth === undefined || before.spec.zone !== spec.zone
+  if (runsPerMonth !== undefined && isNew) yield* countFromNow(own, quota, now)
   yield* turnQuota(own, quota, now)
   if (maxConcurrent !== undefined) yield* setNamespaceCeiling(own, maxConcurrent)
   yield* setTokens(own, { tokensPerMonth, zone: spec.zone, actor })

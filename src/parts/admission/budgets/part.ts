@@ -1,21 +1,25 @@
 import type { EngineContext } from '../../../engine/engine-context.ts'
 import type { Begin } from '../../../engine/part.ts'
 import type { Part } from '../../../part.ts'
+import type { HostStart } from '../../../store/part.ts'
 import type { Lease } from '../../../store/port.ts'
+import type { Step } from '../../../store/statement.ts'
+import type { StoreContext } from '../../../store/store-context.ts'
+import { accountsUsed } from '../accounts/account-used.ts'
 import { tables } from './0022-budgets.ts'
 import { quotaTables } from './0026-quotas.ts'
 import { budgetReason } from './budget-hold.ts'
-import { workOf } from './budget-scope.ts'
+import { type BudgetWork, workOf } from './budget-scope.ts'
 import { budgetSection } from './budget-section.ts'
 import { budgetOperations } from './budget-verbs.ts'
 import { budgetsCounting, explainBudgets } from './explain-budget.ts'
 import { namespaceOperations } from './namespace-verbs.ts'
-import { countMade, quotaReason, refuseBeyondQuota, runsLeft } from './quota.ts'
-import { reserveBudgets } from './reserve-budget.ts'
+import { countMade, everyMinIn, quotaReason, refuseBeyondQuota, runsLeft } from './quota.ts'
+import { type Reserved, reserveBudgets } from './reserve-budget.ts'
 import { settleEnds } from './settle-ends.ts'
 import { sweepReservations, sweepUsage } from './sweep-budgets.ts'
 import { usage } from './usage-field.ts'
-import { boundByPart } from './write-budget.ts'
+import { boundByPart, tokensLeftIn } from './write-budget.ts'
 
 /** Budgets: what may be spent in a period. A run reserves before it starts, and settles when it ends. */
 export const budgets = {
@@ -24,8 +28,10 @@ export const budgets = {
   fields: { schedule: { usage }, run: { usage } },
   concerns: (lease) => lease.isBudgeted === true,
   begins,
+  reserves,
   ended: settleEnds,
   bounds: boundByPart,
+  tokensLeft: tokensLeftIn,
   explainsRun: explainBudgets,
   budgetsOf: budgetsCounting,
   heldDeferrals: [budgetReason.code],
@@ -33,6 +39,7 @@ export const budgets = {
   sweeps: [sweepUsage, sweepReservations],
   quota: { left: runsLeft, made: countMade },
   written: refuseBeyondQuota,
+  everyMin: everyMinIn,
   holdReasons: { budget: budgetReason, quota: quotaReason },
   nouns: {
     namespace: {
@@ -65,13 +72,33 @@ export const budgets = {
   },
 } as const satisfies Part
 
-async function begins(lease: Lease, { store, holdings }: EngineContext): Promise<Begin> {
-  const { runId, fence, scheduleId, queue, target, options, occurrenceAt } = lease
-  // Of a single account its name is known; a look for the one of several costs more.
-  const names = (options.account ?? []) as readonly string[]
-  const account = names.length > 1 ? holdings.get(lease)?.account : undefined
+async function begins(lease: Lease, { store, holdings, executors }: EngineContext): Promise<Begin> {
+  const work = workIn(lease, accountsOf(lease).length > 1 ? holdings.get(lease)?.account : undefined)
+  const { runId, fence, scheduleId, target } = lease
+  const estimate = target === null ? undefined : executors.get(work.kind)?.estimateOf?.(target)
+  return beginOf(lease, await store.do(reserveBudgets, { runId, fence, scheduleId, work, estimate }))
+}
+
+/** For a run that an outside host has leased, whose usage no executor estimates. */
+function* reserves(context: StoreContext, lease: Lease): Step<HostStart> {
+  if (lease.isBudgeted !== true) return { go: true }
+  const { runId, fence, scheduleId } = lease
+  const used = accountsOf(lease).length > 1 ? yield* accountsUsed(context, runId) : []
+  const work = workIn(lease, used.find((one) => one.fence === fence)?.account)
+  return beginOf(lease, yield* reserveBudgets(context, { runId, fence, scheduleId, work }))
+}
+
+/** A single account is known by its name; finding which one of several the attempt used takes a read. */
+function accountsOf({ options }: Lease): readonly string[] {
+  return (options.account ?? []) as readonly string[]
+}
+
+function workIn({ queue, target, options }: Lease, account: string | null | undefined): Omit<BudgetWork, 'schedule'> {
   const { schedule: _, ...work } = workOf({ queue, schedule: null, target, options, account })
-  const reserved = await store.do(reserveBudgets, { runId, fence, scheduleId, work })
+  return work
+}
+
+function beginOf({ occurrenceAt }: Lease, reserved: Reserved): Begin & HostStart {
   switch (reserved.answer) {
     case 'none':
       return { go: true }
@@ -79,6 +106,8 @@ async function begins(lease: Lease, { store, holdings }: EngineContext): Promise
       return { go: true, isWatched: true, caps: reserved.caps }
     case 'lost':
       return { defer: { until: 0, reason: 'its lease is over' } }
+    case 'blind':
+      return { defer: { until: reserved.until, reason: budgetReason.code } }
     case 'short':
       // Another occurrence follows; other work must not be lost.
       if (occurrenceAt !== null || reserved.until === null) return { skip: budgetReason.code }

@@ -24,7 +24,7 @@ export interface Quota {
   /** The name of the namespace. */
   readonly namespace: string
   readonly spec: QuotaSpec
-  /** The hold that it has put, and the beginning of the month that this is for. */
+  /** The hold that it has put, and the beginning of the month that the hold is for. */
   readonly holdId: string | null
   readonly heldFrom: number | null
 }
@@ -39,6 +39,19 @@ const raiseCount = both(
   `insert into belfry.run_count (ns, from_at, made) values ($1, $2, $3)
     on conflict (ns, from_at) do update set made = run_count.made + excluded.made returning made`,
 )
+/** More runs than these are not counted: the count must not hold up the namespace for long. */
+const storedMax = 1_000_000
+const storedSince = (which: string) =>
+  `(select count(*) from (select 1 from belfry.run where ns = $1 and enqueued_at >= $2 and schedule_id is ${which} limit ${storedMax}) c)`
+const countStored = both(
+  'quota count stored runs',
+  `select ${storedSince('null')} + ${storedSince('not null')} as made`,
+)
+const beginCount = both(
+  'quota begin count',
+  `insert into belfry.run_count (ns, from_at, made) values ($1, $2, $3) on conflict (ns, from_at) do update
+    set made = case when excluded.made > run_count.made then excluded.made else run_count.made end`,
+)
 const saveHold = both('quota save hold', 'update belfry.quota set hold_id = $2, held_from = $3 where ns = $1')
 /** A finished schedule keeps its row for its history. */
 const countSchedules = both(
@@ -49,12 +62,13 @@ const countSchedules = both(
 
 const author = 'quota'
 
-/** The runs of a month are used up. Made runs start; what would be made is not. */
+/** The runs of a month are used up. Runs that exist start; no further ones are made. */
 export const quotaReason: HoldReason = {
   code: 'quota',
   firing: 'skips',
   says: 'The namespace has made all runs of its month: occurrences end as skipped, and nothing can be enqueued.',
   unblocks: 'The next month, or a higher `runsPerMonth` by `belfry namespace set`.',
+  skipped: 'the namespace had no runs left in the month',
   sentence: ({ note }) => note ?? 'The namespace has made all runs of its month.',
   lift: ({ by }) => ({
     what: 'Raise the quota of the namespace.',
@@ -99,7 +113,10 @@ export function* runsLeft(context: StoreContext, now: number): Step<RunRoom | nu
   return { left: Math.max(0, max - made), outcome: quotaReason.code, until: month.until }
 }
 
-/** Counts runs that were made; the one that makes the last of a month keeps occurrences from becoming more. Deletes do not lower the count. */
+/**
+ * Counts runs that were made. The step that makes the last run of a month puts the hold that keeps occurrences from becoming
+ * runs. Deletes do not lower the count.
+ */
 export function* countMade(context: StoreContext, now: number, runs: number): Step<BelfryError | null> {
   const quota = yield* lockQuota(context)
   const max = quota?.spec.runsPerMonth
@@ -111,7 +128,17 @@ export function* countMade(context: StoreContext, now: number, runs: number): St
   return made > max ? usedUp(quota, { made: made - runs, runs, max, month, now }) : null
 }
 
-/** Puts or lifts the hold of a quota as it is now. */
+/**
+ * Begins to count with the runs of this month that are stored. Runs that were deleted before there was a quota are not among
+ * them.
+ */
+export function* countFromNow(context: StoreContext, quota: Quota, now: number): Step<void> {
+  const { from } = monthAt(quota.spec, now)
+  const row = yield* one<{ made: number }>(countStored, context.ns, from)
+  yield* run(beginCount, context.ns, from, Number(row?.made ?? 0))
+}
+
+/** Puts or lifts the hold of a quota by its current state. */
 export function* turnQuota(context: StoreContext, quota: Quota, now: number): Step<void> {
   const month = monthAt(quota.spec, now)
   const { runsPerMonth } = quota.spec
@@ -165,11 +192,13 @@ export function* refuseBeyondQuota(context: StoreContext, said: object): Step<vo
   const quota = yield* findQuota(context.ns)
   if (quota === null) return
   const { schedulesMax, everyMinMs } = quota.spec
-  const { name, timing } = said as ScheduleSpec
-  if (everyMinMs !== undefined) refuseTooOften(timing, everyMinMs, yield* clockNow())
-  if (schedulesMax === undefined) return
-  const counts = yield* one<{ others: number; before: number | null }>(countSchedules, context.ns, name)
-  if (counts?.before !== null || Number(counts.others) < schedulesMax) return
+  const { name } = said as ScheduleSpec
+  if (everyMinMs !== undefined) refuseTooOften(said as ScheduleSpec, everyMinMs, yield* clockNow())
+  if (schedulesMax === undefined || (yield* schedulesNow(context, name))?.before !== null) return
+  // Of two new schedules the second waits for the first, and counts it.
+  yield* lockQuota(context)
+  const counts = yield* schedulesNow(context, name)
+  if (counts === undefined || Number(counts.others) < schedulesMax) return
   const message = `Namespace ${quota.namespace} has ${counts.others} of ${schedulesMax} schedules, and cannot have another.`
   throw new BelfryError('quota', message, {
     hint: `Delete one, or raise the quota: \`belfry namespace set ${quota.namespace}\`.`,
@@ -177,18 +206,30 @@ export function* refuseBeyondQuota(context: StoreContext, said: object): Step<vo
   })
 }
 
-/** So many neighbours of a cron are compared: those of more than a week, where it fires every hour. */
+function* schedulesNow(
+  { ns }: StoreContext,
+  name: string,
+): Step<{ others: number; before: number | null } | undefined> {
+  return yield* one(countSchedules, ns, name)
+}
+
+/** The least time between two occurrences of a schedule. */
+export function* everyMinIn({ ns }: StoreContext): Step<number | null> {
+  return (yield* findQuota(ns))?.spec.everyMinMs ?? null
+}
+
+/** How many successive instants of a cron are compared: more than a week of an hourly one. */
 const firingsCompared = 200
 
-function refuseTooOften(timing: ScheduleSpec['timing'], everyMinMs: number, now: number): void {
+function refuseTooOften({ timing, maxMs }: ScheduleSpec, everyMinMs: number, now: number): void {
+  const expected = `at least ${formatDuration(everyMinMs)}, the everyMin of its namespace`
   const [field, gapMs] =
     timing.cron === undefined ? ['every', timing.everyMs] : ['cron', shortestGapMs(timing.cron, timing.zone, now)]
-  if (gapMs === undefined || gapMs === null || gapMs >= everyMinMs) return
-  throw invalid(
-    field as string,
-    `fires every ${formatDuration(gapMs)}`,
-    `at least ${formatDuration(everyMinMs)}, the everyMin of its namespace`,
-  )
+  if (typeof gapMs === 'number' && gapMs < everyMinMs) {
+    throw invalid(field as string, `fires every ${formatDuration(gapMs)}`, expected)
+  }
+  // `max` wins over the timing: below the limit it would make a slow schedule a fast one.
+  if (maxMs !== undefined && maxMs < everyMinMs) throw invalid('max', `is ${formatDuration(maxMs)}`, expected)
 }
 
 function shortestGapMs(expression: string, zone: string, now: number): number | null {

@@ -4,7 +4,7 @@ import type { StoreContext } from '../../../store/store-context.ts'
 export const costKeys = ['schedule', 'profile', 'account', 'day', 'tag'] as const
 export type CostKey = (typeof costKeys)[number]
 
-/** What attempts of one key and one currency came to. */
+/** What the attempts of one key used together, in one currency. */
 export interface CostRow {
   readonly key: string | null
   readonly currency: string | null
@@ -42,7 +42,10 @@ const statements: Readonly<Record<CostKey, Statement>> = {
   tag: of('tag', 'u.tags'),
 }
 
-/** What attempts that ended in a stretch of time came to. One day at a time, so that a long look does not hold others up. */
+/**
+ * What the attempts that ended in a span of time used together. One day at a time, so that a long span does not hold up other
+ * reads.
+ */
 export function* costBetween(
   { ns }: StoreContext,
   { by, from, until }: { readonly by: CostKey; readonly from: number; readonly until: number },

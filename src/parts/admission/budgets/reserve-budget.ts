@@ -1,24 +1,27 @@
 import {
-  type Amounts,
   type BudgetState,
+  estimatedIn,
+  expected,
   nothing,
-  p95,
+  type Reservation,
   type Resource,
   reserve,
   type SomeAmounts,
   shortOf,
   stateAt,
   sum,
+  waitsForBlind,
   waitsForReset,
   wanted,
 } from '../../../core/budget/budget.ts'
 import { parseId } from '../../../core/id.ts'
-import type { UsageCap } from '../../../core/run/usage.ts'
+import type { Estimate, UsageCap } from '../../../core/run/usage.ts'
+import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { all, both, clockNow, dialects, one, runEach, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { heldFor, raiseUsed } from './budget-hold.ts'
 import { type Budget, budgetsOf, lockBudgets, reservationColumns, reservationOf, saveBudgets } from './budget-row.ts'
-import { type BudgetWork, fits } from './budget-scope.ts'
+import { type BudgetWork, fits, likeness } from './budget-scope.ts'
 
 /** A reservation of a lease that another worker has taken back would never be settled, so the lease is kept from being taken meanwhile. */
 const lockLease = dialects('budget lock lease', {
@@ -48,6 +51,8 @@ export interface Reserving {
   readonly fence: number
   readonly scheduleId: string | null
   readonly work: Omit<BudgetWork, 'schedule'>
+  /** What its kind expects such a run to use. */
+  readonly estimate?: Estimate | undefined
 }
 
 export type Reserved =
@@ -57,17 +62,23 @@ export type Reserved =
   | { readonly answer: 'reserved'; readonly caps: readonly UsageCap[] }
   /** `until`: when it is worth asking again; null: never. */
   | { readonly answer: 'short'; readonly budget: string; readonly resource: Resource; readonly until: number | null }
+  /** Something is left, and it has to wait for the end of another run because it is not known what either uses. */
+  | { readonly answer: 'blind'; readonly budget: string; readonly until: number }
 
 /** What one budget is asked for. */
 interface Asked {
   readonly budget: Budget
   readonly state: BudgetState
-  readonly amounts: Amounts
+  readonly amounts: Reservation
   readonly short: readonly Resource[]
 }
 
-/** Reserves for an attempt of all budgets that fit, or of none. Budgets that it fills hold what they are of until their reset. */
-export function* reserveBudgets(context: StoreContext, { runId, fence, scheduleId, work }: Reserving): Step<Reserved> {
+/**
+ * Reserves for an attempt from every budget that counts it, or from none. A budget that is used up by this holds its runs
+ * until its reset.
+ */
+export function* reserveBudgets(context: StoreContext, reserving: Reserving): Step<Reserved> {
+  const { runId, fence, scheduleId, work } = reserving
   const id = parseId('run', runId) as number
   const schedule = scheduleId === null ? null : parseId('schedule', scheduleId)
   if ((yield* one(lockLease, id, fence)) === undefined) return { answer: 'lost' }
@@ -76,9 +87,11 @@ export function* reserveBudgets(context: StoreContext, { runId, fence, scheduleI
   const budgets = yield* lockBudgets(fitting.map((budget) => budget.id))
   if (budgets.length === 0) return { answer: 'none' }
   const now = yield* clockNow()
-  const asked = yield* askAll(budgets, { id, schedule, now })
+  const asked = yield* askAll(budgets, { ...reserving, id, schedule, now })
   const [short] = asked.filter((each) => each.short.length > 0)
   if (short !== undefined) return yield* refused(context, asked, { short, now })
+  const blind = asked.find(({ state, amounts }) => waitsForBlind(state, amounts))
+  if (blind !== undefined) return { answer: 'blind', budget: blind.budget.name, until: now + againMs }
   yield* runEach(
     insertReservations,
     asked.map(({ budget, state, amounts }) => {
@@ -94,21 +107,21 @@ export function* reserveBudgets(context: StoreContext, { runId, fence, scheduleI
   return { answer: 'reserved', caps: asked.flatMap(capOf) }
 }
 
-interface Asking {
+interface Asking extends Pick<Reserving, 'work' | 'estimate'> {
   readonly id: number
   readonly schedule: number | null
   readonly now: number
 }
 
-function* askAll(budgets: readonly Budget[], { id, schedule, now }: Asking): Step<Asked[]> {
-  const isEstimated = ({ terms: { limits, perRun = {} } }: Budget) =>
-    (['tokens', 'money', 'runtimeMs'] as const).some((each) => limits[each] !== undefined && perRun[each] === undefined)
+function* askAll(budgets: readonly Budget[], { id, schedule, now, work, estimate }: Asking): Step<Asked[]> {
+  const isEstimated = ({ terms }: Budget) => estimatedIn(terms).length > 0
   const history = schedule !== null && budgets.some(isEstimated) ? yield* all<Used>(findHistory, schedule) : []
   const before = budgets.some(({ terms }) => terms.per === 'run') ? (yield* all(findOfRun, id)).map(reservationOf) : []
   return budgets.map((budget) => {
     const { terms } = budget
     const state = terms.per === 'run' ? stateOfRun(budget, before, now) : stateAt(terms, budget.state, now)
-    const amounts = wanted(terms, state, estimateOf(history, terms.currency))
+    const known = schedule === null ? ofBudget(state, likeness(work)) : ofSchedule(history, terms.currency)
+    const amounts = wanted(terms, state, { ...ofKind(estimate, terms.currency), ...known })
     return { budget, state, amounts, short: shortOf(terms, state, amounts) }
   })
 }
@@ -132,21 +145,31 @@ interface Used {
 }
 
 /** What the last runs of the schedule used; a currency of another budget says nothing. */
-function estimateOf(history: readonly Used[], currency: string | undefined): SomeAmounts {
-  return {
-    tokens: p95(history.map(({ tokens_in: given, tokens_out: made }) => tokensOf(given, made))),
-    money: p95(history.map((used) => (used.currency === currency ? used.money : null))),
-    runtimeMs: p95(history.map((used) => used.runtime_ms)),
-  } as SomeAmounts
+function ofSchedule(history: readonly Used[], currency: string | undefined): SomeAmounts {
+  return onlyGiven({
+    tokens: expected(history.map(({ tokens_in: given, tokens_out: made }) => tokensOf(given, made))),
+    money: expected(history.map((used) => (used.currency === currency ? used.money : null))),
+    runtimeMs: expected(history.map((used) => used.runtime_ms)),
+  })
+}
+
+/** What the last runs of the same work used that the budget counted: runs without a schedule have no other history. */
+function ofBudget({ recent }: BudgetState, work: string): SomeAmounts {
+  const { tokens, money, runtimeMs } = recent?.[work] ?? {}
+  return onlyGiven({ tokens: expected(tokens), money: expected(money), runtimeMs: expected(runtimeMs) })
+}
+
+function ofKind({ tokens, money, runtimeMs }: Estimate = {}, currency: string | undefined): SomeAmounts {
+  return onlyGiven({ tokens, money: money?.currency === currency ? money?.amount : undefined, runtimeMs })
 }
 
 export function tokensOf(tokensIn: number | null | undefined, tokensOut: number | null | undefined): number | null {
   return tokensIn == null && tokensOut == null ? null : (tokensIn ?? 0) + (tokensOut ?? 0)
 }
 
-/** How long a run waits that other runs' reservations keep from starting. */
+/** How long a run waits that cannot start because of other runs' reservations. The end of a run without an estimate frees it sooner. */
 const againMs = 30_000
-/** How long one waits that only the reset can let start, unless the budget is topped up: no hold tells when that happens. */
+/** How long a run waits that can start only after the reset. A topup could let it start earlier, and no hold announces one. */
 const spentAgainMs = 600_000
 
 function* refused(
@@ -166,7 +189,7 @@ function* refused(
   return { answer: 'short', budget: budget.name, resource: short.short[0] as Resource, until }
 }
 
-/** Saves states with the holds that follow from them. Returns the budgets that hold. */
+/** Saves the states of budgets, and puts or lifts their holds accordingly. Returns the budgets that have a hold. */
 export function* save(
   context: StoreContext,
   states: readonly { readonly budget: Budget; readonly state: BudgetState }[],

@@ -1,20 +1,23 @@
 import {
-  type Amounts,
   type BudgetState,
   charged,
   free,
   nothing,
+  type Reservation as Reserved,
   type Spent,
   settle,
   stateAt,
+  withRecent,
 } from '../../../core/budget/budget.ts'
 import { formatId } from '../../../core/id.ts'
 import type { Usage } from '../../../core/run/usage.ts'
 import { noopReason } from '../../../core/run/verdict.ts'
 import type { Ends, MovedSchedule, RunEnd } from '../../../store/runs/end-hooks.ts'
+import { freeDeferred } from '../../../store/runs/free-deferred.ts'
 import { dialects, each, type Row, runEach, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { accountsUsed } from '../accounts/account-used.ts'
+import { budgetReason } from './budget-hold.ts'
 import {
   type Budget,
   budgetsOf,
@@ -23,7 +26,7 @@ import {
   reservationColumns,
   reservationOf,
 } from './budget-row.ts'
-import { type BudgetWork, fits, workOf } from './budget-scope.ts'
+import { type BudgetWork, fits, likeness, workOf } from './budget-scope.ts'
 import { save, tokensOf } from './reserve-budget.ts'
 
 const ofAttempt = `select ${reservationColumns} from belfry.budget_reservation where run_id`
@@ -77,8 +80,8 @@ interface EndedWork {
 }
 
 /**
- * Settles what ended attempts had reserved, and keeps what they used. Of a plain end nothing was reserved and nothing was reported. A
- * lost attempt does not say whether it had reserved something, so it is looked up.
+ * Settles what ended attempts had reserved, and keeps what they used. An attempt with a plain end reserved nothing and
+ * reported nothing. A lost attempt cannot say whether it had reserved something, so its reservation is looked up.
  */
 export function* settleEnds(context: StoreContext, { now, ends }: Ends<MovedSchedule>): Step<void> {
   const asked = ends.filter(({ fence, usage, isWatched, outcome }) => {
@@ -149,7 +152,7 @@ function knownOf(
 function* settleCounted(context: StoreContext, now: number, works: readonly EndedWork[]): Step<void> {
   const budgets = yield* lockConcerned(works)
   const states = new Map<number, BudgetState>()
-  const runCharges: { reservation: Reservation; amounts: Amounts }[] = []
+  const runCharges: { reservation: Reservation; amounts: Reserved }[] = []
   for (const budget of budgets.filter(({ terms }) => terms.per !== 'run')) {
     const before = stateAt(budget.terms, budget.state, now)
     const after = works.reduce((state, one) => settledBy(budget, state, one), before)
@@ -171,6 +174,7 @@ function* settleCounted(context: StoreContext, now: number, works: readonly Ende
     }),
     { now },
   )
+  for (const ns of blindIn(works)) yield* freeDeferred({ ...context, ns }, budgetReason.code, now)
   yield* forget(works, runCharges, now)
   yield* runEach(
     insertUsage,
@@ -178,7 +182,16 @@ function* settleCounted(context: StoreContext, now: number, works: readonly Ende
   )
 }
 
-/** The budgets of the reservations; for an attempt without any, which a worker began before it knew of a budget, all that fit. */
+/** The namespaces in which a run without an estimate has ended: others wait for its end. */
+function blindIn(works: readonly EndedWork[]): ReadonlySet<number> {
+  const ended = works.filter(({ reservations }) => reservations.some(({ amounts }) => (amounts.blind ?? 0) > 0))
+  return new Set(ended.map(({ end }) => end.ns))
+}
+
+/**
+ * The budgets of the reservations. An attempt without a reservation began before its worker knew of a budget; every budget
+ * that counts it is used.
+ */
 function* lockConcerned(works: readonly EndedWork[]): Step<Budget[]> {
   const ids = new Set(works.flatMap(({ reservations }) => reservations.map(({ budgetId }) => budgetId)))
   const bare = works.filter(({ reservations }) => reservations.length === 0)
@@ -200,7 +213,10 @@ function settledBy(budget: Budget, state: BudgetState, one: EndedWork): BudgetSt
   if (reservation === undefined ? !isBare : reservation.from !== state.from) return state
   const reserved = reservation?.amounts ?? nothing
   const spent = spentBy(one, budget.terms.currency)
-  return spent === null ? free(state, reserved) : settle(budget.terms, state, { reserved, spent })
+  if (spent === null) return free(state, reserved)
+  const settled = settle(budget.terms, state, { reserved, spent })
+  // The runs of a schedule have their own history.
+  return end.scheduleId === null && one.didWork ? withRecent(budget.terms, settled, likeness(work), spent) : settled
 }
 
 /** What an attempt came to; `null` where it began nothing. Money of another currency is unknown. */
@@ -218,7 +234,7 @@ function spentBy({ end, didWork, runtimeMs }: EndedWork, currency: string | unde
 
 function* forget(
   works: readonly EndedWork[],
-  runCharges: readonly { readonly reservation: Reservation; readonly amounts: Amounts }[],
+  runCharges: readonly { readonly reservation: Reservation; readonly amounts: Reserved }[],
   now: number,
 ): Step<void> {
   const kept = new Set(runCharges.map(({ reservation }) => reservation))

@@ -62,7 +62,7 @@ export const budgetShown: Facts<Budget> = {
   facts: [
     ...amountFacts,
     ['reserves', reservesOf],
-    ['reset', ({ until }, { when }) => (until === null ? null : when(until))],
+    ['reset', ({ until, zone }, sheet) => (until === null ? null : sheet.inZone(zone).when(until))],
     ['zone', 'zone', 'text'],
     ['enforced', ({ enforced }) => enforcedWords[enforced]],
     ['running', ({ attempts }) => (attempts === 0 ? null : `${attempts} have reserved`)],
@@ -86,13 +86,15 @@ function reservesOf(budget: Budget): string {
     ...known,
     ...(rest === ''
       ? []
-      : [`${rest} as 95 % of the last 20 runs of its schedule used, else nothing until it is reported`]),
+      : [
+          `${rest} as 95 % of the last 20 runs like it used, else as its profile estimates; else such runs start one at a time`,
+        ]),
   ].join('; ')
 }
 
 export function showPut(budget: Budget, sheet: Sheet): string {
-  const { name, for: of, per, until } = budget
-  const reset = until === null ? '' : `; its next period begins ${sheet.when(until)}`
+  const { name, for: of, per, until, zone } = budget
+  const reset = until === null ? '' : `; its next period begins ${sheet.inZone(zone).when(until)}`
   const when = per === 'run' ? `\n  enforced ${enforcedWords[budget.enforced]}` : ''
   return `budget ${plainText(name)} counts ${of === 'namespace' ? 'every run' : `runs of ${plainText(of)}`} ${periodWords[per]}: ${leftOf(budget, sheet)} left${reset}${when}\n  a run reserves ${reservesOf(budget)}`
 }

@@ -26,7 +26,7 @@ export function* sweepUsage({ context, now, rowsLeft }: Sweeping): Step<number> 
   return (yield* all(removeUsage, context.ns, now - keptMs, rowsLeft)).length
 }
 
-/** Also settles what no lease stands for any more: the end of a run may have been written by a program without budgets. */
+/** Also settles reservations whose lease is gone: a program without the budgets part may have written the end of the run. */
 export function* sweepReservations({ context, now, rowsLeft }: Sweeping): Step<number> {
   const { ns } = context
   const found = yield* all<{ run_id: number; fence: number }>(findOrphans, ns, now - orphanedMs, rowsLeft)

@@ -28,7 +28,9 @@ export const usage: AddedField = {
       money: path.describe('The cost.').optional(),
       currency: currency.describe('Its currency.').optional(),
     })
-    .describe('Where its answer reports use: JSON paths such as $.usage.input. Default: unknown.'),
+    .describe(
+      'Where its answer reports what the run used: JSON paths such as $.usage.input. Default: the usage is unknown.',
+    ),
   read(given: unknown, { field, problems }: AddedFieldContext) {
     const paths = given as UsagePaths
     if ((paths.money === undefined) !== (paths.currency === undefined)) {

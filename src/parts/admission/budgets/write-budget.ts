@@ -1,13 +1,16 @@
-import { type SomeAmounts, stateAt, sum } from '../../../core/budget/budget.ts'
+import type { AccountSpec } from '../../../core/account.ts'
+import { left, type SomeAmounts, stateAt, sum } from '../../../core/budget/budget.ts'
 import { writeAudit } from '../../../store/audit/write-audit.ts'
 import type { WorkBound } from '../../../store/bound-work.ts'
-import { canBeName, canonicalJson, checkActor } from '../../../store/check.ts'
+import { canBeName, canonicalJson, checkActor, invalid } from '../../../store/check.ts'
 import { liftHold } from '../../../store/holds/lift-hold.ts'
 import { markReserving } from '../../../store/leases/lease-row.ts'
 import { lockManaged, refuseManaged } from '../../../store/managed.ts'
 import type { Actor } from '../../../store/port.ts'
+import { freeDeferred } from '../../../store/runs/free-deferred.ts'
 import { all, both, clockNow, dialects, freshIds, one, run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
+import { budgetReason } from './budget-hold.ts'
 import { type Budget, budgetColumns, budgetOf, budgetsOf, type Terms } from './budget-row.ts'
 import { type BudgetFor, forText } from './budget-scope.ts'
 import { save } from './reserve-budget.ts'
@@ -35,6 +38,8 @@ const countReservations = both(
   `select budget_id, count(*) as attempts from belfry.budget_reservation where ns = $1 and settled_at is null group by budget_id`,
 )
 
+const findAccount = both('budget find account', 'select spec from belfry.account where ns = $1 and name = $2')
+
 const markBudgets = both('budget mark', markReserving('budgets'))
 
 export interface NewBudget extends BudgetFor {
@@ -44,8 +49,9 @@ export interface NewBudget extends BudgetFor {
 
 interface Writing {
   readonly actor: Actor
-  /** The config file that writes. */
+  /** The config file that writes, and where in it the budget stands. */
   readonly source?: string
+  readonly where?: string
 }
 
 export interface BudgetWritten {
@@ -54,10 +60,15 @@ export interface BudgetWritten {
 }
 
 /** Creates or changes a budget. What was used stays counted, unless its period is another one. */
-export function* putBudget(context: StoreContext, wanted: NewBudget, { actor, source }: Writing): Step<BudgetWritten> {
+export function* putBudget(
+  context: StoreContext,
+  wanted: NewBudget,
+  { actor, source, where = '' }: Writing,
+): Step<BudgetWritten> {
   checkActor(actor)
   const { name, scope, subject, terms } = wanted
   yield* lockManaged(context)
+  if (scope === 'account') yield* refuseOtherCurrency(context, wanted, where)
   const now = yield* clockNow()
   const [id] = (yield* freshIds(1)) as [number]
   const text = JSON.stringify(terms)
@@ -71,6 +82,15 @@ export function* putBudget(context: StoreContext, wanted: NewBudget, { actor, so
   const detail = { for: forText(wanted), ...terms }
   yield* writeAudit(context, { actor, verb: 'budget.put', subject: `budget ${name}`, detail }, now)
   return { answer: isNew ? 'created' : 'updated', budget: (yield* findBudget(context, name)) as Budget }
+}
+
+/** Money in another currency than that of its account would count as unknown. */
+function* refuseOtherCurrency({ ns }: StoreContext, { subject, terms }: NewBudget, where: string): Step<void> {
+  const row = yield* one<{ spec: string }>(findAccount, ns, subject)
+  const { currency: own } = JSON.parse(row?.spec ?? '{}') as AccountSpec
+  const { currency = own } = terms
+  if (own === undefined || currency === own) return
+  throw invalid(`${where}money`, `is in ${currency}`, `${own}, the currency of account ${subject}`)
 }
 
 function saidOf({ scope, subject, terms }: Pick<NewBudget, 'scope' | 'subject' | 'terms'>): object {
@@ -88,6 +108,7 @@ function* rewrite(
   const state = stateAt(terms, isOfSamePeriod ? before.state : null, now)
   yield* run(updateBudget, before.id, scope, subject, JSON.stringify(terms), JSON.stringify(state), now)
   yield* save(context, [{ budget: { ...before, scope, subject, terms, holdId: null }, state }], { now })
+  yield* freeDeferred(context, budgetReason.code, now)
 }
 
 /** Adds to what may be spent in the current period, and lets go what the budget held. */
@@ -102,6 +123,7 @@ export function* topUpBudget(
   const now = yield* clockNow()
   const state = stateAt(budget.terms, budget.state, now)
   yield* save(context, [{ budget, state: { ...state, added: sum(state.added, amounts) } }], { now })
+  yield* freeDeferred(context, budgetReason.code, now)
   yield* writeAudit(context, { actor, verb: 'budget.topup', subject: `budget ${name}`, detail: amounts }, now)
   return yield* findBudget(context, name)
 }
@@ -116,17 +138,19 @@ export function* deleteBudget(context: StoreContext, name: string, { actor, sour
   yield* run(removeReservations, budget.id)
   yield* run(removeBudget, budget.id)
   yield* run(markBudgets, context.ns, (yield* budgetsOf(context.ns)).length === 0 ? 0 : 1)
-  yield* writeAudit(context, { actor, verb: 'budget.delete', subject: `budget ${name}` }, yield* clockNow())
+  const now = yield* clockNow()
+  yield* freeDeferred(context, budgetReason.code, now)
+  yield* writeAudit(context, { actor, verb: 'budget.delete', subject: `budget ${name}` }, now)
   return budget
 }
 
 /** A budget that another part defines together with its work. */
-export function* boundByPart(context: StoreContext, { name, kind, zone, limits, actor }: WorkBound): Step<void> {
+export function* boundByPart(context: StoreContext, { name, of, per, zone, limits, actor }: WorkBound): Step<void> {
   if (limits === null) {
     yield* deleteBudget(context, name, { actor })
     return
   }
-  yield* putBudget(context, { name, scope: 'kind', subject: kind, terms: { per: 'day', zone, limits } }, { actor })
+  yield* putBudget(context, { name, ...of, terms: { per, zone, limits } }, { actor })
 }
 
 function* lockBudget({ ns }: StoreContext, name: string): Step<Budget | null> {
@@ -137,6 +161,13 @@ function* lockBudget({ ns }: StoreContext, name: string): Step<Budget | null> {
 export function* findBudget({ ns }: StoreContext, name: string): Step<Budget | null> {
   const row = canBeName(name) ? yield* one(findNamed, ns, name) : undefined
   return row === undefined ? null : budgetOf(row)
+}
+
+/** The tokens that are left in a budget in its current period; null where it limits none. */
+export function* tokensLeftIn(context: StoreContext, name: string): Step<number | null> {
+  const budget = yield* findBudget(context, name)
+  if (budget === null) return null
+  return left(budget.terms, stateAt(budget.terms, budget.state, yield* clockNow())).tokens ?? null
 }
 
 /** A budget, and how many attempts have reserved of it. */

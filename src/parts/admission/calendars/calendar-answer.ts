@@ -81,7 +81,7 @@ export const calendarTested = z.strictObject({
   openings: z
     .array(
       z.strictObject({
-        opensAt: instantOutput('When it opens; the first one may have begun before.'),
+        opensAt: instantOutput('When it opens; the first opening may have begun earlier.'),
         closesAt: instantOutput('When it closes; null: not within 400 days.').nullable(),
         clocks: text('The clock change before or in it, in words.').exactOptional(),
       }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { forcedCalendar } from '../../../core/hold.ts'
 import type { AddedField } from '../../../operations/fields/added-fields.ts'
 import { calendarUses } from '../../../operations/fields/calendar-uses.ts'
 
@@ -20,10 +21,15 @@ declare module '../../../core/added.ts' {
   }
 }
 
+/** Whether a person ran it past the calendars of its schedule, queue and namespace. */
+export function wasForced(stored: readonly string[] | undefined): boolean {
+  return stored?.includes(forcedCalendar) === true
+}
+
 const shared = {
   output: z.array(z.string()).readonly(),
   clause: 'only while open:',
-  inWords: (stored: readonly string[]) => stored.join(', '),
+  inWords: (stored: readonly string[]) => (wasForced(stored) ? 'none, because it was forced' : stored.join(', ')),
 }
 
 const ofSchedule: AddedField = {

@@ -47,7 +47,7 @@ export const hoursShape = {
   openDates: entries(
     'Dates on which it is open all day: 2026-12-24, 2026-12-24..2026-12-31, 12-24 or 11-thu#4.',
   ).optional(),
-  closedDates: noted(entries('Dates on which it is closed all day, whatever else is said.'), {
+  closedDates: noted(entries('Dates on which it is closed all day, whatever the other fields say.'), {
     flag: '--closed',
   }).optional(),
   closedHours: hours(
@@ -71,7 +71,7 @@ export interface ReadHours {
 /** Reads the hours of a calendar, with every problem at its character. */
 export function readHours(
   given: Partial<HoursGiven>,
-  { zone, now }: { readonly zone: string; readonly now: number },
+  { zone, now, isWhole = true }: { readonly zone: string; readonly now: number; readonly isWhole?: boolean },
 ): ReadHours {
   const { open, cron: minutes, openDates, closedFile } = given
   const problems: Problem[] = [
@@ -92,6 +92,7 @@ export function readHours(
     problems.push({ field: 'closedFile', problem, expected: `at most ${fileBytesMax}` })
   }
   const imported = closedFile === undefined || isLong ? null : icalClosings({ text: closedFile, zone: own, now })
+  if (imported !== null) problems.push(...brokenProblems(imported))
   const closedDates = together(given.closedDates, imported?.closedDates)
   const closedHours = together(given.closedHours, imported?.closedHours)
   if ((closedDates?.length ?? 0) + (closedHours?.length ?? 0) > entriesMax) {
@@ -102,8 +103,24 @@ export function readHours(
     })
   }
   const hours = onlyGiven({ zone: own, open, cron: minutes, openDates, closedDates, closedHours }) as OpeningHours
-  if (problems.length === 0) problems.push(...neverProblems(hours, now))
+  // A field that could not be read is missing from the hours, so that they say nothing about the calendar.
+  if (problems.length === 0 && isWhole) problems.push(...neverProblems(hours, now))
   return { hours, problems, imported }
+}
+
+/** A page of an error or a file that was cut would open the calendar on the days that are missing from it. */
+function brokenProblems({ broken }: IcalClosings): Problem[] {
+  if (broken === null) return []
+  const { line, text, problem } = broken
+  const found =
+    text === '' ? 'is empty' : `is no whole iCalendar file: line ${line}, ${JSON.stringify(text)}, ${problem}`
+  return [
+    {
+      field: 'closedFile',
+      problem: found,
+      expected: 'a file from BEGIN:VCALENDAR to END:VCALENDAR, with an END for each BEGIN',
+    },
+  ]
 }
 
 function together(given?: readonly string[], more: readonly string[] = []): readonly string[] | undefined {

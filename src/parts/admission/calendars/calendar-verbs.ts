@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../../../core/error.ts'
 import type { OpeningHours } from '../../../core/opening/opening.ts'
-import { limit, reason } from '../../../operations/fields/basic-fields.ts'
+import { pageByName, reason } from '../../../operations/fields/basic-fields.ts'
 import { calendarUses } from '../../../operations/fields/calendar-uses.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { instant } from '../../../operations/input/instant.ts'
@@ -10,7 +10,7 @@ import { behindLast } from '../../../operations/next-page.ts'
 import { absent, namesMax } from '../../../operations/not-found.ts'
 import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
-import { text } from '../../../operations/schema/output-schema.ts'
+import { freedName } from '../../../operations/schema/output-schema.ts'
 import { deleted } from '../../../operations/show.ts'
 import { askAgain } from '../../../store/calendars/ask-again.ts'
 import { calendarsOfNamespace } from '../../../store/calendars/use-calendars.ts'
@@ -77,7 +77,7 @@ export const put = operation({
     const { name, ifVersion, reason: why, ...given } = value
     const now = await context.store.look(clockNow)
     const before = name === undefined ? null : await context.store.look(findCalendar, name)
-    const read = readHours(given, { zone: before?.hours.zone ?? context.zone, now })
+    const read = readHours(given, { zone: before?.hours.zone ?? context.zone, now, isWhole: found.length === 0 })
     const problems: Problem[] = [...found, ...read.problems]
     refuse(name === undefined ? 'The calendar' : `Calendar ${quoted(name)}`, problems)
     const options = { actor: context.actor, ...onlyGiven({ ifVersion, reason: why }) }
@@ -109,11 +109,14 @@ function otherVersion(name: string, { calendar }: PutCalendar, expected: number 
   })
 }
 
-/** After so many steps the caller has its answer; a worker asks the rest. */
+/** After this many steps the call returns; a worker asks the remaining schedules. */
 const stepsMax = 50
 const askedMax = 100
 
-/** When it returns, no lease is under way that has not seen the closings. Schedules are asked again, many in steps. */
+/**
+ * When it returns, no lease is under way that has not seen the closings. The schedules concerned are planned again, a bounded
+ * number in each step.
+ */
 export async function takeEffect(store: Store): Promise<number> {
   await store.do(awaitLeases)
   let asked = 0
@@ -157,10 +160,7 @@ export const list = operation({
   method: 'GET',
   says: 'List calendars by name, a page at a time.',
   request: 'a list of calendars',
-  input: z.strictObject({
-    after: z.string().describe('The last name of the previous page.').optional(),
-    limit: limit.optional(),
-  }),
+  input: z.strictObject(pageByName),
   takes: [],
   output: z.array(calendarSchema),
   show: calendarsShown,
@@ -206,7 +206,7 @@ export const remove = operation({
   request: 'a deletion of a calendar',
   input: named,
   takes: ['name'],
-  output: z.strictObject({ name: text('The freed name.'), deleted: z.literal(true).describe('Always true.') }),
+  output: freedName,
   show: ({ name }, sheet) => deleted(`calendar ${name}`, sheet),
   errors: ['invalid', 'not-found', 'conflict'],
   examples: [{ name: 'office' }],

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { OpeningHours } from '../../../core/opening/opening.ts'
-import type { ConfigSection } from '../../../operations/config-section.ts'
-import { fieldChanges } from '../../../operations/fields/field-changes.ts'
+import { type ChangedEntry, type ConfigSection, writtenBy } from '../../../operations/config-section.ts'
 import { read } from '../../../operations/input/read-input.ts'
 import { refuseManaged } from '../../../store/managed.ts'
 import { all, both, clockNow, run } from '../../../store/statement.ts'
@@ -25,17 +24,12 @@ const findKept = both(
 const manage = both('calendar manage', 'update belfry.calendar set managed_by = $3 where ns = $1 and name = $2')
 const form = z.strictObject(hoursShape)
 
+/** `left`: the file no longer names it, but something follows it, so that it is not deleted. */
+type CalendarApplied = ChangedEntry<OpeningHours, 'created' | 'updated' | 'unchanged' | 'deleted' | 'left'>
+
 export interface CalendarEntry {
   readonly name: string
   readonly hours: OpeningHours
-}
-
-export interface CalendarApplied {
-  readonly name: string
-  /** `left`: the file no longer names it, but something follows it, so that it is not deleted. */
-  readonly answer: 'created' | 'updated' | 'unchanged' | 'deleted' | 'left'
-  readonly before: OpeningHours | null
-  readonly after: OpeningHours | null
 }
 
 /** Calendars in a config file. They are applied before the queues and schedules that follow them. */
@@ -82,11 +76,7 @@ export const calendars: ConfigSection<CalendarEntry, CalendarApplied> = {
       after: answer === 'deleted' ? null : before,
     }
   },
-  written: ({ name, answer, before, after }) => ({
-    name,
-    answer,
-    changes: answer === 'updated' ? fieldChanges(before ?? {}, after ?? {}) : [],
-  }),
+  written: writtenBy(),
   notes: (applied) =>
     applied
       .filter(({ answer }) => answer === 'left')

@@ -1,10 +1,11 @@
+import { on } from '../../../operations/explain/show-explained.ts'
 import { plainText } from '../../../operations/schedule/plain-text.ts'
 import { type Listing, type Sheet, written } from '../../../operations/show.ts'
 import type { Calendar, CalendarShown, CalendarTested, CalendarWritten } from './calendar-answer.ts'
 
-function stateOf({ isOpen, changesAt }: Calendar, { paint, when }: Sheet): string {
-  const state = isOpen ? paint.green('open') : paint.yellow('closed')
-  return changesAt === null ? state : `${state} until ${when(changesAt)}`
+function stateOf({ isOpen, changesAt }: Calendar, sheet: Sheet): string {
+  const state = isOpen ? sheet.paint.green('open') : sheet.paint.yellow('closed')
+  return changesAt === null ? state : `${state} until ${on(changesAt, sheet)}`
 }
 
 function hoursOf({ open, cron, openDates = [], closedDates = [], closedHours = [] }: Calendar): string[] {

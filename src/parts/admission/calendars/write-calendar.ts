@@ -62,8 +62,8 @@ export interface PutCalendar {
 }
 
 /**
- * Creates a calendar or replaces its hours, and writes the closings of all that follow it anew, in one transaction: once it is
- * committed, no run starts in hours that are closed now. The schedules concerned are asked afterwards, in steps.
+ * Creates a calendar or replaces its hours, and rewrites the closings of everything that follows it, in one transaction: once
+ * it is committed, no run starts in hours that are closed now. The schedules concerned are planned again afterwards, in steps.
  */
 export function* putCalendar(
   context: StoreContext,
@@ -180,7 +180,7 @@ function parsed(text: string): { options?: object } {
   }
 }
 
-/** Sets the calendars of the whole namespace; none of them: nothing bounds it. */
+/** Sets the calendars of the whole namespace; an empty list removes the bound. */
 export function* applyToNamespace(
   context: StoreContext,
   uses: readonly string[],

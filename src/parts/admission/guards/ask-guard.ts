@@ -36,14 +36,14 @@ export async function askUntil(lease: Lease, context: EngineContext, signal: Abo
   const { until } = guardsOf(lease)
   if (until === undefined) return undefined
   const { says, why } = await ask('until', until, { lease, context, signal })
-  // The run has completed, so the guard's failure is only told, and the next completed run asks again.
+  // The run has completed, so a failure of the guard is only reported, and the next completed run asks again.
   if (says === 'failed' && !signal.aborted) {
     context.events.tell('guard.failed', { ...attemptName(lease), guard: 'until', reason: why })
   }
   return says === 'yes' ? until : undefined
 }
 
-/** Asks about the result of a target that succeeded. Its no is the failure of the attempt, and so is a check that cannot tell. */
+/** Asks whether the result of a successful target is good. If the check says no, or cannot tell, the attempt fails. */
 export async function askCheck(
   lease: Lease,
   context: EngineContext,
@@ -88,7 +88,10 @@ function linesOf(output: string): string[] {
   return whole === '' ? [] : whole.split('\n')
 }
 
-/** Adds what the guard wrote to the output of the run, each line marked. A store that does not answer costs only that. */
+/**
+ * Adds what the guard wrote to the output of the run, each line marked. If the store does not answer, only these lines are
+ * missing.
+ */
 async function keep({ store }: EngineContext, lease: Lease, lines: readonly string[]): Promise<void> {
   try {
     await store.appendOutput(lease, lines.map((line) => `guard: ${line}\n`).join(''))

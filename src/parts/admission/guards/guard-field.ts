@@ -36,10 +36,10 @@ export function targetOfGuard({ expect: _, ...target }: Guard): Target {
   return target
 }
 
-/** Not the forms of all targets again: every model that lists its tools would read them once more. */
+/** The forms of targets are not repeated here: every model that lists its tools would read them once more. */
 function guardForm(kinds: readonly TargetKind[]): z.ZodType {
-  const expect = expectationOf(kinds).describe('The answer that is a yes.').optional()
-  return noted(z.looseObject({ expect }).describe('A target, and expect.'), { id: 'Guard' })
+  const expect = expectationOf(kinds).describe('What the answer must be to count as a yes.').optional()
+  return noted(z.looseObject({ expect }).describe('A target, and what its answer must be.'), { id: 'Guard' })
 }
 
 function guardField(says: string, clause: string): AddedField {

@@ -16,7 +16,10 @@ function expectOf({ options }: Lease): Expectation {
   return (options.expect as Expectation | undefined) ?? {}
 }
 
-/** What successes used: more than they may is a failure, far more than usual is a warning. */
+/**
+ * Compares what a success used with its limits and with earlier runs: above a limit is a failure, far above the usual a
+ * warning.
+ */
 export const measures = {
   name: 'measures',
   judgesFor: (lease) => expectOf(lease).usage !== undefined,

@@ -9,7 +9,7 @@ export const overview = {
       says: 'What keeps work from starting now.',
       plural: 'admission',
       operations: {
-        /** List every hold in force: what it stops, how many runs wait, who put it, why, until when, and what lifts it. */
+        /** List what keeps work from starting: every hold in force, spent budgets of tags, and workers that start nothing; with who, why, until when, and what lifts it. */
         list,
       },
       otherWords: { admissions: 'admission', 'admission list': 'list', blocked: 'admission' },

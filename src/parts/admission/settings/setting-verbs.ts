@@ -12,23 +12,13 @@ import {
 import { nearest } from '../../../operations/input/nearest-name.ts'
 import { type Problem, quoted, refuse } from '../../../operations/input/refuse-input.ts'
 import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
-import { count, flag, instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
+import { type AnswerOf, count, flag, instantOutput, text } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
 import type { Sheet } from '../../../operations/show.ts'
 import { settingsNow } from '../../../store/settings/settings-row.ts'
 import { changeSetting, type SettingOrigin, settingOrigins } from './write-settings.ts'
 
 type Value = Settings[SettingName]
-
-/** A setting as doors show it. */
-export interface Setting {
-  readonly name: SettingName
-  readonly value: Value
-  readonly default: Value
-  readonly says: string
-  /** Who set it; null where it has its default. */
-  readonly origin?: SettingOrigin | null
-}
 
 const valueSchema = z.union([z.boolean(), z.number()])
 const originSchema = z.strictObject({
@@ -37,19 +27,19 @@ const originSchema = z.strictObject({
   by: text('Who set it.'),
 })
 const settingSchema = noted(
-  outputOf<Setting>()(
-    z
-      .strictObject({
-        name: z.enum(settingNames as [SettingName, ...SettingName[]]).describe('The name of the setting.'),
-        value: valueSchema.describe('Its value; durations in ms.'),
-        default: valueSchema.describe('Its default.'),
-        says: text('What it tunes.'),
-        origin: originSchema.nullable().describe('Who set it; null where it has its default.').exactOptional(),
-      })
-      .describe('A setting that is tuned while everything runs.'),
-  ),
+  z
+    .strictObject({
+      name: z.enum(settingNames as [SettingName, ...SettingName[]]).describe('The name of the setting.'),
+      value: valueSchema.describe('Its value; durations in ms.'),
+      default: valueSchema.describe('Its default.'),
+      says: text('What it tunes.'),
+      origin: originSchema.nullable().describe('Who set it; null where it has its default.').exactOptional(),
+    })
+    .describe('A setting that is tuned while everything runs.'),
   { id: 'Setting' },
 )
+/** A setting as doors show it. */
+export type Setting = AnswerOf<typeof settingSchema>
 
 function settingOf(name: SettingName, inForce: SettingsVersion, origin?: SettingOrigin | null): Setting {
   const { [name]: value } = settingsInForce(inForce)
@@ -115,23 +105,14 @@ const changing = {
 } as const
 const named = z.string().describe(`The name of the setting: ${settingNames.join(', ')}.`)
 
-const changedSchema = outputOf<ChangedSetting>()(
-  z.strictObject({
-    name: z.enum(settingNames as [SettingName, ...SettingName[]]).describe('The name of the setting.'),
-    value: valueSchema.describe('Its value now.'),
-    was: valueSchema.describe('Its value before.'),
-    version: count('The version of the settings now.'),
-    changed: flag('Whether this call changed it.'),
-  }),
-)
-
-export interface ChangedSetting {
-  readonly name: SettingName
-  readonly value: Value
-  readonly was: Value
-  readonly version: number
-  readonly changed: boolean
-}
+const changedSchema = z.strictObject({
+  name: z.enum(settingNames as [SettingName, ...SettingName[]]).describe('The name of the setting.'),
+  value: valueSchema.describe('Its value now.'),
+  was: valueSchema.describe('Its value before.'),
+  version: count('The version of the settings now.'),
+  changed: flag('Whether this call changed it.'),
+})
+type ChangedSetting = AnswerOf<typeof changedSchema>
 
 function showChanged({ name, value, was, version, changed }: ChangedSetting): string {
   return changed
@@ -205,12 +186,4 @@ function knownName(given: string): SettingName {
   })
 }
 
-/** The verbs of a setting. An editor shows these comments at `belfry.settings`; a test compares them with what the verb says. */
-export const settingOperations = {
-  /** List the settings that are tuned while everything runs. */
-  list,
-  /** Set a setting; what is planned from now on follows it, in every process. */
-  set,
-  /** Give a setting its default again. */
-  reset,
-}
+export const settingOperations = { list, set, reset }

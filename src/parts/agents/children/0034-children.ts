@@ -1,6 +1,9 @@
 import type { Migration } from '../../../store/migrations/migration.ts'
 
-/** The tokens of agents' runs, of which only hashes are kept; the parents of tasks that agents planned; and the turns of loops that pace themselves. */
+/**
+ * The tokens of agents' runs (only their hashes are stored), the parents of tasks that agents planned, and the turns of loops that pace
+ * themselves.
+ */
 export const childTables: Migration = {
   version: 34,
   name: 'children',

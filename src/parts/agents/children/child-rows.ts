@@ -9,7 +9,7 @@ import { lockSchedules, type ScheduleRow } from '../../../store/schedules/schedu
 import { all, both, clockNow, one, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 
-/** Of a run without a schedule its own tasks count. */
+/** A run without a schedule counts only the tasks that it planned itself. */
 const countLive = both(
   'children count',
   `select count(*) as count from belfry.task t join belfry.schedule s on s.id = t.schedule_id
@@ -31,18 +31,21 @@ export interface Child {
   readonly name: string
 }
 
-/** The tasks that runs of a schedule have planned, and that exist. */
+/** The existing tasks that runs of a schedule have planned. */
 export function* childrenOf({ ns }: StoreContext, scheduleId: number): Step<Child[]> {
   return (yield* all(findChildren, ns, scheduleId)) as unknown as Child[]
 }
 
 export interface AdmittedChild {
-  /** The schedule of the run that plans it; `null` where it has none. */
+  /** The schedule of the run that plans the task; `null` if the run has no schedule. */
   readonly parent: ScheduleRow | null
   readonly depth: number
 }
 
-/** The schedule of the run that an agent acts in, locked. Refused where the run is no longer leased so: its token has ended with it. */
+/**
+ * Locks the schedule of the run that an agent acts in. Refused if the attempt no longer holds the lease: its token has ended with the
+ * lease.
+ */
 export function* lockedParent({ ns }: StoreContext, { run, attempt }: RunBounds): Step<ScheduleRow | null> {
   const lease = yield* one<{ schedule_id: number | null; expires_at: number }>(
     findLease,
@@ -57,7 +60,10 @@ export function* lockedParent({ ns }: StoreContext, { run, attempt }: RunBounds)
   return found
 }
 
-/** Lets an agent plan a task in its run, or refuses it. In the transaction that makes the task, so that two calls at once do not pass the quota. */
+/**
+ * Lets an agent plan a task in its run, or refuses it. The check runs in the transaction that creates the task, so two concurrent calls
+ * cannot exceed the quota.
+ */
 export function* admitChild(
   context: StoreContext,
   { timing, expiresAt }: { readonly timing: ScheduleSpec['timing']; readonly expiresAt: number },
@@ -74,7 +80,7 @@ export function* admitChild(
 
 export const withParent = (name: string) => `with its parent ${name}`
 
-/** A child of a paused schedule is paused from the beginning. */
+/** A child of a paused schedule starts paused. */
 export function* pauseWithParent(context: StoreContext, name: string, parent: ScheduleRow): Step<void> {
   const { disabledAt, pausedUntil } = parent
   const until = disabledAt === null ? pausedUntil : undefined

@@ -12,7 +12,7 @@ const find = both(
   'select caller, parent_id, run_id from belfry.task where schedule_id = $1 and ns = $2',
 )
 
-/** Deletes a task for an agent: one that an agent planned, and in a run only a child of its schedule. */
+/** Deletes a task for an agent: a task that an agent planned; for an agent in a run, only a child of the run's schedule. */
 export function* deleteOwn(
   context: StoreContext,
   { name, schedule }: { readonly name: string; readonly schedule: string },

@@ -3,11 +3,12 @@ import { afterTurn, forgottenMs } from '../../../core/agent/wake-up.ts'
 import { parseId } from '../../../core/id.ts'
 import { isRecord } from '../../../core/json/record.ts'
 import { type AnswerRules, outcomeOf } from '../../../core/run/expect.ts'
+import { ttlMsMax } from '../../../core/schedule/hint-bounds.ts'
 import type { Ends, MovedSchedule, RunEnd } from '../../../store/runs/end-hooks.ts'
 import { finishSchedule } from '../../../store/schedules/finish-schedule.ts'
 import { lockSchedules, type ScheduleRow } from '../../../store/schedules/schedule-row.ts'
-import { setHint } from '../../../store/schedules/set-hint.ts'
-import { both, one, run, type Step, thereIsNo } from '../../../store/statement.ts'
+import { placeHint } from '../../../store/schedules/steer-schedule.ts'
+import { both, clockNow, one, run, type Step, thereIsNo } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 
 const keep = both(
@@ -22,9 +23,6 @@ export const removeTurns = both(
     where t.ns = $1 and ${thereIsNo('from belfry.task k where k.schedule_id = t.schedule_id')} limit $2) returning schedule_id`,
 )
 
-/** How long a turn may wait for the one before it. */
-const waitsMs = 86_400_000
-
 export interface NextTurn {
   readonly at: number
   readonly reason: string
@@ -33,22 +31,27 @@ export interface NextTurn {
   readonly isForgotten?: boolean
 }
 
-/** Plans the next turn of a loop: it has no timing but this. */
+/**
+ * Plans the next turn of a loop, which has no other timing. The hint has the rank of a rule, so it replaces no hint of a person, and takes
+ * effect after one. It does not expire during any pause that the task outlasts: without the hint the loop would neither continue nor end.
+ */
 export function* planTurn(
   context: StoreContext,
-  { id, name }: Pick<ScheduleRow, 'id' | 'name'>,
+  locked: ScheduleRow,
   { at, reason, author, note = null, isForgotten = false }: NextTurn,
 ): Step<void> {
-  yield* run(keep, id, context.ns, note, isForgotten ? 1 : 0)
-  yield* setHint(context, name, { kind: 'oneshot', at, expiresAt: at + waitsMs, reason, author })
+  yield* run(keep, locked.id, context.ns, note, isForgotten ? 1 : 0)
+  const now = yield* clockNow()
+  const hint = { kind: 'oneshot', at, expiresAt: now + ttlMsMax } as const
+  yield* placeHint(context, locked, { hint, reason, author: { kind: 'rule', name: author }, now })
 }
 
-/** What the turn before has noted for a run of a schedule. */
+/** The note of the previous turn, for a run of a schedule. */
 export function* turnNote(_: StoreContext, scheduleId: string): Step<string | null> {
   return (yield* one<{ note: string | null }>(find, parseId('schedule', scheduleId)))?.note ?? null
 }
 
-/** After a turn of a loop: ends it where the answer fits, and asks once more where a turn planned nothing. */
+/** After a turn of a loop: ends the loop if the answer matches, and asks once more if the turn planned nothing. */
 export function* endTurns(context: StoreContext, { now, ends, schedules }: Ends<MovedSchedule>): Step<void> {
   for (const end of ends) {
     const spec = end.scheduleId === null ? undefined : schedules.get(end.scheduleId)?.before.spec

@@ -1,4 +1,6 @@
 import type { RunBounds } from '../../../core/caller.ts'
+import { checkText } from '../../../store/check.ts'
+import { reasonLengthMax } from '../../../store/runs/cancel-run.ts'
 import { finishSchedule } from '../../../store/schedules/finish-schedule.ts'
 import { clockNow, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
@@ -12,7 +14,10 @@ export interface WantedTurn {
   readonly note?: string
 }
 
-/** Plans the next turn of the loop that an agent runs in, or ends it; `no-loop` where it runs in none. No task is made, so that no quota counts it. */
+/**
+ * Plans the next turn of the loop that an agent runs in, or ends the loop; `no-loop` if the agent runs in none. No task is created, so no
+ * quota counts the turn.
+ */
 export function* nextTurn(
   context: StoreContext,
   bounds: RunBounds,
@@ -21,7 +26,10 @@ export function* nextTurn(
   const row = yield* lockedParent(context, bounds)
   if (row?.spec.task?.pace !== 'self') return 'no-loop'
   if (stop) yield* finishSchedule(row.id, { by: 'pace', now: yield* clockNow() })
-  else yield* planTurn(context, row, { at, reason, author: `agent ${bounds.run}`, ...(note !== undefined && { note }) })
+  else {
+    checkText(reason, 'reason', reasonLengthMax)
+    yield* planTurn(context, row, { at, reason, author: `agent ${bounds.run}`, ...(note !== undefined && { note }) })
+  }
   return 'planned'
 }
 nextTurn.rehearses = true as const

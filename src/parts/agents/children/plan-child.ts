@@ -7,18 +7,29 @@ import { findRun } from '../../../store/reads/find-run.ts'
 import { findSchedule } from '../../../store/reads/find-schedule.ts'
 import type { RunView, ScheduleView } from '../../../store/views.ts'
 import type { AgentTarget } from '../agent-target.ts'
+import { servedSession } from '../inbox/served-session.ts'
 import type { TaskView } from '../tasks/task-rows.ts'
 import { type MakingTask, madeFrom } from '../tasks/task-writes.ts'
 import { runEnded } from './child-rows.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
-/** How the agent of the parent is started; a child of the same profile is started so too. No caller of these verbs gives any of it. */
+/**
+ * How the parent's agent is started; a child with the same profile is started the same way. The verbs of agents do not take these fields.
+ */
 const ofTarget = ['model', 'workspace', 'ref', 'keep', 'setup', 'terminal', 'resume'] as const
-/** What bounds the parent bounds its children. */
+/** The limits of the parent apply to its children too. */
 const ofOptions = ['account', 'calendar', 'atClose', 'usage']
 
-/** Plans a task for the agent that asks: a child of its run, where it is bound to one. */
+/**
+ * Whether what a live session plans for itself is durable where it does not say: it wakes that session. Outside of a served session, and in
+ * a run, there is only the store.
+ */
+export function durableHere(context: OperationContext): false | undefined {
+  return context.actor.within === undefined && servedSession(context) !== undefined ? false : undefined
+}
+
+/** Plans a task for the calling agent: a child of its run, if the agent acts in a run. */
 export async function planned(
   context: OperationContext,
   { given, value, problems }: Reading<Given>,
@@ -37,7 +48,7 @@ export async function planned(
   return madeFrom({ ...asAgent, folder: cwd }, { given, value: whole, problems: found }, making)
 }
 
-/** Children are counted, and end with their parent: the store keeps them. */
+/** Children are counted and end with their parent, so the store must keep them. */
 const boundToRun: Problem = {
   field: 'durable',
   problem: 'is false in a run',
@@ -65,7 +76,7 @@ function inherited({ target: { agent, env } }: Parent, wanted: unknown): Given {
   return { agent: agent.profile, ...Object.fromEntries(given), ...(env !== undefined && { env }) }
 }
 
-/** A child is counted, tagged and bounded as its parent, and ends with it. */
+/** A child is counted, tagged and bounded like its parent, and ends with it. */
 function asChild(task: Shaped, { run, schedule }: Parent, within: RunBounds): Shaped {
   const { spec, facts } = task
   const bounds = Object.entries(run.options).filter(([name]) => ofOptions.includes(name))

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { type AnswerRules, expectationProblems } from '../../../core/run/expect.ts'
 import { limit, limitDefault } from '../../../operations/fields/basic-fields.ts'
+import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { durationFields } from '../../../operations/input/duration-input.ts'
-import { instantOf } from '../../../operations/input/instant.ts'
+import { instantOf, over } from '../../../operations/input/instant.ts'
 import type { Reading } from '../../../operations/input/read-input.ts'
 import type { Problem } from '../../../operations/input/refuse-input.ts'
 import { behindLast } from '../../../operations/next-page.ts'
@@ -10,20 +11,21 @@ import { type Doors, everyDoor, operation } from '../../../operations/operation.
 import { scheduleShape } from '../../../operations/schedule/schedule-input.ts'
 import { outputOf, text } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
+import { clockNow } from '../../../store/statement.ts'
 import { projectRoot } from '../inbox/project-root.ts'
 import { ownAndKept, presentTask } from '../tasks/present-task.ts'
 import { taskId } from '../tasks/task-input.ts'
 import { deleteOwn } from './delete-own.ts'
-import { planned } from './plan-child.ts'
+import { durableHere, planned } from './plan-child.ts'
 import { type PlannedTask, plannedSchema, plannedTaskOf } from './planned-task.ts'
 
-/** People have the other verbs of tasks, with every field. */
+/** People use the other verbs of tasks, which take every field. */
 const agents: Doors = { ...everyDoor, cli: 'People use task create, loop, list and delete.' }
 export const set = ['tasks']
 
 const { cron, zone, every, everyMs, at, maxRuns } = scheduleShape
 
-/** What an agent says of a task. It gives neither program, environment, folder, queue nor account. */
+/** The fields that an agent gives for a task. It cannot give program, environment, folder, queue or account. */
 const asked = {
   prompt: z.string().describe('What the agent is to do, on its own: it remembers nothing.'),
   agent: z.string().min(1).describe('Its profile. Default: that of this run, else claude.').optional(),
@@ -70,7 +72,7 @@ const plan = operation({
   says: 'Plan a prompt for later, once (at, in) or again and again (cron, every), as an agent does: it expires within 7 days.',
   request: 'a plan',
   input: z.strictObject({
-    cron,
+    cron: cron.describe('A cron expression, such as 0 9 * * 1-5. One of cron, every, at and in is given.'),
     zone,
     every,
     everyMs,
@@ -93,7 +95,7 @@ const plan = operation({
   },
 })
 
-/** A command is no rule: an agent starts no programs but itself. */
+/** A command is not allowed as a rule: an agent must not start other programs. */
 const answerRules = z.strictObject({
   textIncludes: z.string().min(1).describe('Text in the answer.').optional(),
   textMatches: z.string().min(1).describe('A regular expression.').optional(),
@@ -110,6 +112,10 @@ const repeat = operation({
   request: 'a loop',
   input: z.strictObject({
     ...asked,
+    durable: asked.durable
+      .unwrap()
+      .describe('Whether it outlives this session. Default: false in a session, where it comes to that session.')
+      .optional(),
     every: every.unwrap().describe('The time between two looks. Default: each run says when it is woken.').optional(),
     everyMs,
     until: noted(z.union([z.string(), answerRules]), { expected: untilExpected })
@@ -122,17 +128,22 @@ const repeat = operation({
   ],
   async judge(context, { given: whole, value, problems: found }) {
     const problems: Problem[] = [...found]
-    // What ends a loop here is no guard.
+    // Here `until` is a rule for answers, not a guard.
     const { until: _, ...given } = whole
-    const { until, ...fields } = value
-    const ends = readUntil(until, problems)
-    if (value.durable === false && ends.answer !== undefined) {
-      const expected = 'an instant: a session says nothing of its answers before it has gone on'
+    const { until, durable = durableHere(context), ...fields } = value
+    const ends = readUntil(until, { now: await context.store.look(clockNow), problems })
+    if (durable === false && ends.answer !== undefined) {
+      const expected = 'an instant, or durable: true: a session says nothing of its answers before it has gone on'
       problems.push({ field: 'until', problem: 'is a rule for a session task', expected })
     }
     const isPaced = given.every === undefined && given.everyMs === undefined
     const timed = isPaced ? {} : { startNow: true }
-    const asking = { ...fields, ...timed, ...(ends.at !== undefined && { expiresAt: ends.at }) }
+    const asking = {
+      ...fields,
+      ...onlyGiven({ durable }),
+      ...timed,
+      ...(ends.at !== undefined && { expiresAt: ends.at }),
+    }
     const { answer, view } = await planned(
       context,
       { given, value: asking as Given, problems },
@@ -148,12 +159,21 @@ const repeat = operation({
   },
 })
 
-function readUntil(until: unknown, problems: Problem[]): { readonly at?: number; readonly answer?: AnswerRules } {
+interface Collecting {
+  readonly now: number
+  readonly problems: Problem[]
+}
+
+function readUntil(
+  until: unknown,
+  { now, problems }: Collecting,
+): { readonly at?: number; readonly answer?: AnswerRules } {
   if (until == null) return {}
   if (typeof until === 'string') {
     const read = instantOf(until)
-    if ('at' in read) return { at: read.at }
-    problems.push({ field: 'until', ...read, expected: untilExpected })
+    if ('at' in read && read.at > now) return { at: read.at }
+    if ('at' in read) problems.push(over('until', read.at, now))
+    else problems.push({ field: 'until', ...read, expected: untilExpected })
     return {}
   }
   const rules = until as AnswerRules

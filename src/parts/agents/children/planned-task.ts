@@ -7,7 +7,7 @@ import { noted } from '../../../operations/schema/schema-note.ts'
 import { taskOf } from '../tasks/task-answer.ts'
 import type { TaskView } from '../tasks/task-rows.ts'
 
-/** A task as agents read it: in few words. */
+/** A task as agents read it, in few words. */
 export interface PlannedTask {
   readonly id: string
   readonly timing: string

@@ -10,7 +10,7 @@ import { removeOf } from '../../../store/prune/sweep.ts'
 import { both, clockNow, one, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 
-/** Only for a run that is leased under this fence. What an agent planned is one deeper than its parent. */
+/** Inserts only for a run that is leased under this fence. A run of a task that an agent planned is one level deeper than its parent. */
 const insert = both(
   'run token insert',
   `insert into belfry.run_token (run_id, fence, ns, hash, project, profile, depth)
@@ -18,7 +18,7 @@ const insert = both(
     from belfry.lease l where l.run_id = $1 and l.fence = $2 and l.ns = $3
     on conflict (run_id, fence) do nothing returning run_id`,
 )
-/** The lease is the life of the token: it ends with the attempt, and with a worker that dies and renews it no more. */
+/** The token is valid as long as the lease: it ends with the attempt, and when a dead worker stops renewing the lease. */
 const find = both(
   'run token find',
   `select k.hash, k.project, k.profile, k.depth, l.expires_at from belfry.run_token k
@@ -37,7 +37,7 @@ export interface NewRunToken {
   readonly profile: string
 }
 
-/** Keeps the hash of a new token; `lease-lost` where the run is not leased so. */
+/** Stores the hash of a new token; `lease-lost` if the run is not leased under this fence. */
 export function* keepRunToken(
   { ns }: StoreContext,
   lease: LeaseName,
@@ -47,7 +47,7 @@ export function* keepRunToken(
   return row === undefined ? 'lease-lost' : 'written'
 }
 
-/** A new secret, and the token with it. The token names its run, which finds the row. */
+/** A new secret, and the token that contains it. The token names its run, by which the row is found. */
 export function newRunToken({ runId, fence }: LeaseName): { readonly token: string; readonly hash: string } {
   const secret = randomBytes(secretBytes).toString('hex')
   return { token: `belfry_${runId}.${fence}_${secret}`, hash: hashOfSecret(secret) }
@@ -75,7 +75,7 @@ export function* findRunToken({ ns }: StoreContext, runId: number, fence: number
   return { hash, bounds, isLive: expiresAt !== null && expiresAt > (yield* clockNow()) }
 }
 
-/** Records the first use of a token after its run; a flood of them is one line. */
+/** Records the first use of a token after the end of its run; a flood of such uses is one line. */
 function* refuseDead(context: StoreContext, runId: number, fence: number, actor: { name: string; door: string }) {
   if ((yield* one(noteRefused, runId, fence, context.ns, yield* clockNow())) === undefined) return
   const caller = { ...actor, kind: 'agent' as const }
@@ -83,13 +83,13 @@ function* refuseDead(context: StoreContext, runId: number, fence: number, actor:
   yield* auditRefusal(context, { actor: caller, verb: 'token.use', subject, detail: { refused: 'unauthenticated' } })
 }
 
-/** The agent of a run, by the token that the run was given. */
+/** Finds the agent of a run by the token that the run was given. */
 export const knowsRunToken: KnowsToken = async (store, token) => {
   const [, id = '', number = '', secret = ''] = pattern.exec(token) ?? []
   const [runId, fence] = [parseId('run', id), Number(number)]
   if (runId === null) return null
   const known = await store.look(findRunToken, runId, fence)
-  // Do not reveal whether there was such a run.
+  // The answer must not reveal whether such a run existed.
   if (known === null || !isSecretOf(secret, known.hash)) return 'The token is not valid.'
   const name = `agent ${known.bounds.run}`
   if (known.isLive) return { name, scope: 'operate', kind: 'agent', within: known.bounds }

@@ -8,12 +8,16 @@ import { clockNow, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { deleteTask } from '../tasks/delete-task.ts'
 import { childrenOf, pauseWithParent, withParent } from './child-rows.ts'
+import { holdBeside, liftBeside } from './parent-held.ts'
 
-/** Pauses, resumes and deletes the tasks that agents planned together with the schedule in whose runs they did so. */
+/**
+ * Pauses, resumes, holds, releases and deletes the children of a schedule together with it. The children are the tasks that agents planned
+ * in its runs.
+ */
 export function* steerChildren(context: StoreContext, { id, name, how, ...by }: Steered): Step<void> {
-  const { until, cancelLeased = false, actor = { name: `schedule ${name}`, door: 'store' } } = by
+  const { until, hold, cancelLeased = false, actor = { name: `schedule ${name}`, door: 'store' } } = by
   const children = yield* childrenOf(context, id)
-  // A caller that resumes ends its own pauses, and others may keep the parent paused.
+  // A caller that resumes ends only its own pauses; other callers may keep the parent paused.
   if (how === 'resumed' && children.length > 0 && (yield* isStillPaused(id))) return
   for (const child of children) {
     if (how === 'deleted') {
@@ -21,7 +25,9 @@ export function* steerChildren(context: StoreContext, { id, name, how, ...by }: 
       yield* deleteTask(context, task, { cancelLeased, actor })
     } else if (how === 'paused') {
       yield* pauseBeside(context, child.name, { reason: withParent(name), author: `schedule ${name}`, until })
-    } else yield* resumeBeside(context, child.name, withParent(name))
+    } else if (hold === undefined) yield* resumeBeside(context, child.name, withParent(name))
+    else if (how === 'held') yield* holdBeside(context, child.name, hold)
+    else yield* liftBeside(context, child.name, hold, actor)
   }
 }
 
@@ -30,7 +36,7 @@ function* isStillPaused(id: number): Step<boolean> {
   return row !== undefined && isPaused(row, yield* clockNow())
 }
 
-/** A schedule that pauses itself, after failures or idle runs, pauses its children too. */
+/** A schedule that is paused automatically, after failures or idle runs, pauses its children too. */
 export function* pauseWithEnds(context: StoreContext, { ends, schedules }: Ends<MovedSchedule>): Step<void> {
   for (const { scheduleId, ns } of ends) {
     const before = scheduleId === null ? undefined : schedules.get(scheduleId)?.before

@@ -8,12 +8,13 @@ import { type Problem, refusal, refuse } from '../../../operations/input/refuse-
 import { everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import { flag, instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
+import type { Sheet } from '../../../operations/show.ts'
 import type { LeaseName } from '../../../store/port.ts'
 import { heldRuns } from '../../../store/reads/held-runs.ts'
 import { clockNow } from '../../../store/statement.ts'
 import { promptProblem } from '../agent-target.ts'
 import { nextTurn } from './next-turn.ts'
-import { planned } from './plan-child.ts'
+import { durableHere, planned } from './plan-child.ts'
 import { set } from './plan-verbs.ts'
 import { plannedTaskOf } from './planned-task.ts'
 
@@ -41,7 +42,7 @@ const wake = operation({
   begins: true,
   rehearses: true,
   tool: { name: 'schedule_wakeup', sets: set },
-  says: 'Wake an agent once, 60 to 3600 seconds from now; in a loop that paces itself this plans the next run, and stop ends the loop.',
+  says: 'Wake this session, or an agent, once, 60 to 3600 seconds from now; in a loop that paces itself this plans the next run, and stop ends the loop.',
   request: 'a wake-up',
   input: z.strictObject({
     delaySeconds: z.number().describe('How long from now; clamped to 60…3600.').optional(),
@@ -57,8 +58,7 @@ const wake = operation({
       stopped: flag('Whether the loop has ended.'),
     }),
   ),
-  show: ({ at, stopped, id }, { when }) =>
-    stopped || at === null ? 'stopped the loop' : `wakes ${when(at)}${id === null ? '' : ` (task ${id})`}`,
+  show: showWoken,
   examples: [
     { delaySeconds: 600, reason: 'The deploy takes that long.', prompt: 'Is the deploy healthy?' },
     { delaySeconds: 5, reason: 'Soon.', prompt: 'Look again.' },
@@ -82,7 +82,7 @@ const wake = operation({
     const isTurn = within !== undefined && (await context.store.do(nextTurn, within, turn)) === 'planned'
     if (isTurn) return { at: stop ? null : at, clamped: !stop && clamped, id: null, stopped: stop }
     if (stop) throw noLoop()
-    const fields = { at, prompt, exact: true, description: reason }
+    const fields = { at, prompt, exact: true, description: reason, durable: durableHere(context) }
     const missing = { field: 'prompt', problem: 'is missing', expected: 'what the agent is to do then' }
     const reading = { given, value: onlyGiven(fields), problems: prompt === undefined ? [missing] : [] }
     const { view } = await planned(context, reading)
@@ -90,9 +90,15 @@ const wake = operation({
   },
 })
 
+function showWoken({ at, clamped, id, stopped }: Woken, { when }: Sheet): string {
+  if (stopped || at === null) return 'stopped the loop'
+  const task = id === null ? '' : ` (task ${id})`
+  return `wakes ${when(at)}${task}${clamped ? ': a delay is at least 60 s and at most 60 min' : ''}`
+}
+
 function noLoop(): BelfryError {
   return new BelfryError('conflict', 'There is no loop to stop: this is no run of one that paces itself.', {
-    hint: 'Delete a task with cron_delete.',
+    hint: 'Delete a task with cron_delete or `belfry task delete`.',
   })
 }
 
@@ -141,7 +147,7 @@ function notAtWork(run: string): BelfryError {
 }
 
 export const wakeOperations = {
-  /** Wake an agent once, 60 to 3600 seconds from now; in a loop that paces itself this plans the next run, and stop ends the loop. */
+  /** Wake this session, or an agent, once, 60 to 3600 seconds from now; in a loop that paces itself this plans the next run, and stop ends the loop. */
   wake,
   /** Note how far a run has come, as a line of its output. */
   progress,

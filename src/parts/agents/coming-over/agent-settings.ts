@@ -8,27 +8,27 @@ import { blockOf, serverIn } from './toml-block.ts'
 export const agentNames = ['claude', 'codex'] as const
 export type AgentName = (typeof agentNames)[number]
 
-/** A piece that install puts into a file: an entry of a JSON file, or a block of text. */
+/** A piece that `install` adds to a file: an entry of a JSON file, or a block of text. */
 export type Put = { readonly at: readonly JsonStep[]; readonly value: unknown } | { readonly block: string }
 
-/** A file, what it says, and what it says with the piece in it. */
+/** A file, its current text, and its text with the piece added. */
 export interface Edit {
   readonly path: string
-  /** The piece in words. */
+  /** The piece, described in words. */
   readonly what: string
   readonly before: string | null
-  /** `null`: the file has it, or an entry of its own in its place. */
+  /** `null`: the file already has the piece, or the user's own entry in its place. */
   readonly put: Put | null
   readonly after: string | null
 }
 
-/** The words that start Belfry from the settings of an agent, and those that name the store. */
+/** The command that starts Belfry from the settings of an agent, and the arguments that name the store. */
 export interface Start {
   readonly program: readonly string[]
   readonly naming: readonly string[]
 }
 
-/** What install puts into the files of a project. A file that cannot be edited is refused before any is written. */
+/** The edits that `install` makes in the files of a project. If one file cannot be edited, `install` refuses before it writes any. */
 export function editsFor(agent: AgentName, root: string, { program, naming }: Start): Edit[] {
   const server = [...program, 'mcp', '--tools', 'tasks', ...naming]
   const hook = (...words: string[]) => [...program, 'hook', ...words, ...naming].map(shellWord).join(' ')
@@ -53,7 +53,7 @@ function memberEdit(path: string, what: string, at: readonly [string, string], v
   return { path, what, before, put: { at, value }, after: added(before, at, value) }
 }
 
-/** A Stop hook, unless there is one that calls Belfry already. */
+/** A Stop hook, unless an existing hook already calls Belfry. */
 function hookEdit(path: string, hooks: readonly { readonly type: string; readonly command: string }[]): Edit {
   const what = `Stop hook: ${hooks[0]?.command}`
   const before = readPlain(path)

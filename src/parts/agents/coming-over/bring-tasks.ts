@@ -11,11 +11,11 @@ export type BroughtTask = NewTask & { readonly spec: { readonly name: string } }
 export interface Brought {
   readonly id: string
   readonly answer: 'created' | 'unchanged'
-  /** Whether the task that exists says something else. */
+  /** Whether the existing task differs. */
   readonly isOther: boolean
 }
 
-/** Makes the tasks that do not exist by their names, all or none. One that exists stays as it is. */
+/** Creates the tasks whose names do not exist yet, all or none. An existing task stays unchanged. */
 export function* bringTasks(
   context: StoreContext,
   tasks: readonly BroughtTask[],

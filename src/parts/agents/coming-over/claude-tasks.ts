@@ -11,15 +11,15 @@ const lastsMs = 7 * 86_400_000
 
 const known = new Set(['id', 'cron', 'prompt', 'createdAt', 'lastFiredAt', 'recurring', 'permanent', 'durable'])
 
-/** A task of Claude, with its place in the file. */
+/** A task of Claude, with its position in the file. */
 export interface ClaudeTask {
   readonly id: string
   readonly from: string
-  /** As it stands in the file. */
+  /** The entry as the file has it. */
   readonly entry: Readonly<Record<string, unknown>>
-  /** The fields as `task create` takes them, or why it cannot be brought over. */
+  /** The fields as `task create` takes them, or why the task cannot be imported. */
   readonly given: Readonly<Record<string, unknown>> | { readonly why: string }
-  /** Fields that have no meaning here. */
+  /** Fields that Belfry does not know. */
   readonly strange: readonly string[]
 }
 
@@ -28,7 +28,7 @@ interface Moment {
   readonly zone: string
 }
 
-/** Reads the tasks of a file. A file that is not as Claude writes it is refused whole. */
+/** Reads the tasks of a file. A file that is not in Claude's format is refused whole. */
 export function claudeTasks(path: string, text: string, moment: Moment): ClaudeTask[] {
   const { tasks } = objectIn(path, text)
   const problems: Problem[] = []

@@ -15,7 +15,7 @@ const leftColumns: readonly Column<ClaudeImported['left'][number]>[] = [
   ['WHY', 'why', 'text'],
 ]
 
-/** What was brought over, what was not, and that Claude still has its copy. */
+/** Shows which tasks were imported and which were not, and that Claude still has its copies. */
 export function showClaudeImported({ file, tasks, left, different, ...rest }: ClaudeImported, sheet: Sheet): string {
   const { paint, table, isRehearsal } = sheet
   const fresh = tasks.filter(({ answer }) => answer === 'created').length

@@ -72,7 +72,7 @@ export const importClaude = operation({
       ...(brought[index] as (typeof brought)[number]),
     }))
     const own = whole.filter(({ isOther }) => !isOther).map(({ from }) => from)
-    // Only after the commit: a crash in between leaves a task twice, and never nowhere.
+    // Removed only after the commit: a crash in between leaves a task in both places, never in neither.
     const entries = found.filter(({ from }) => own.includes(from)).map(({ entry }) => entry)
     if (move && !context.store.isRehearsal) removeFrom(path, entries)
     return {
@@ -101,7 +101,7 @@ function noFile(path: string): BelfryError {
   return new BelfryError('not-found', `There is no file ${path}.`, { hint, details: { file: path } })
 }
 
-/** Claude's file in this folder, or else in the root of its project. */
+/** Claude's file in this folder, else in the root of its project. */
 export function claudeFileNear(folder: string): string {
   const [near, root] = [folder, projectRoot(folder)].map((each) => join(each, claudeFile)) as [string, string]
   return existsSync(near) ? near : root
@@ -121,7 +121,10 @@ interface ReadTasks {
   readonly left: LeftOut[]
 }
 
-/** The tasks of the file as tasks of Belfry, and why others are left out. Claude's ids are kept, and with them the spread. */
+/**
+ * Reads the tasks of the file as Belfry tasks, and the reason for each task that is left out. A task keeps Claude's id, and with it its
+ * spread.
+ */
 async function readAll(context: OperationContext, found: readonly ClaudeTask[], place: Place): Promise<ReadTasks> {
   const kinds = await kindsInStore(context, [{ agent: agentDefault }])
   const schema = withAdded(taskInput, context.fields)
@@ -159,7 +162,7 @@ function kept(from: string, { spec }: BroughtTask): LeftOut {
   return { where: from, what: spec.name, why: 'a task of this name says something else; it stays as it is here' }
 }
 
-/** Removes entries that are still as they were read; Claude may have written the file meanwhile. */
+/** Removes the entries that have not changed since they were read; Claude may have written the file meanwhile. */
 function removeFrom(path: string, entries: readonly object[]): void {
   const before = readPlain(path)
   if (before === null) return

@@ -27,7 +27,7 @@ interface Asked {
   readonly world: World
 }
 
-/** Puts Belfry's MCP server and Stop hook into the settings of an agent, and imports its tasks. */
+/** Adds Belfry's MCP server and Stop hook to the settings of an agent, and imports its tasks. */
 export async function install(flags: Flags, { world, isJudged }: CommandContext): Promise<number> {
   const asked = read('install', flags, world)
   const edits = editsFor(asked.agent, asked.root, startOf(flags, world))
@@ -44,7 +44,7 @@ export async function install(flags: Flags, { world, isJudged }: CommandContext)
       after: hashOf(after as string),
       put: put as NonNullable<Edit['put']>,
     }))
-    // Written first: an install that is interrupted can be undone, and made whole by another.
+    // The record is written first: an interrupted install can be undone, or completed by a second one.
     record.set(asked.agent, { files: [...known.files, ...files], tasks: [...new Set([...known.tasks, ...tasks])] })
     for (const { path, before, after } of fresh) replacePlain(path, before, after)
   }
@@ -62,7 +62,7 @@ export async function install(flags: Flags, { world, isJudged }: CommandContext)
   return exitOk
 }
 
-/** Takes out exactly what install put in. What was changed since stays, and is named. */
+/** Removes exactly what `install` added. A piece that was changed since stays, and is named. */
 export async function uninstall(flags: Flags, { world, isJudged }: CommandContext): Promise<number> {
   const asked = read('uninstall', flags, world)
   const record = new InstallRecord(asked.root)
@@ -94,7 +94,7 @@ export async function uninstall(flags: Flags, { world, isJudged }: CommandContex
   return exitOk
 }
 
-/** With a file that install made goes its folder, if nothing else is in it. */
+/** If `install` created the file, its folder is removed too, unless the folder contains something else. */
 function takeOut(path: string, text: string | null, after: string | null): void {
   replacePlain(path, text, after)
   if (after === null && readdirSync(dirname(path)).length === 0) rmdirSync(dirname(path))
@@ -114,7 +114,7 @@ function read(command: string, flags: Flags, world: World): Asked {
   return { agent, root: projectRoot(world.folder), isRehearsal: dryRun === true, flags, world }
 }
 
-/** An agent starts its server and its hooks in folders of its own choice, so relative paths are made whole. */
+/** An agent starts its server and its hooks in folders of its own choice, so relative paths are made absolute. */
 function startOf({ store, schema, namespace }: Flags, { own, folder }: World): Start {
   const whole = (word: string) =>
     /^\.{0,2}\//.test(word) || existsSync(resolve(folder, word)) ? resolve(folder, word) : word
@@ -140,7 +140,7 @@ function unquoted(word: string): string {
   return word.replace(/'([^']*)'|\\'/g, (_, inner?: string) => inner ?? "'")
 }
 
-/** Imports what Claude has scheduled. A file that came with the checkout may be a stranger's, and is only named. */
+/** Imports what Claude has scheduled. A file that came with the checkout may be a stranger's, so it is only named. */
 async function importTasks({ agent, isRehearsal, flags, world }: Asked): Promise<{ tasks: string[]; notes: string[] }> {
   const file = claudeFileNear(world.folder)
   if (agent !== 'claude' || !existsSync(file)) return { tasks: [], notes: [] }
@@ -164,7 +164,7 @@ async function importTasks({ agent, isRehearsal, flags, world }: Asked): Promise
   })
 }
 
-/** Deletes the tasks that install imported, but those that were changed here, and those that Claude no longer has. */
+/** Deletes the tasks that `install` imported, except those that were changed here and those that Claude no longer has. */
 async function deleteTasks({ isRehearsal, flags, world }: Asked, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
   const operation = taskOperations.delete
@@ -220,6 +220,6 @@ function tell({ agent, root, isRehearsal, flags, world }: Asked, { did, lines, n
   const paint = paintOf(isColoured(stdout, env))
   const width = Math.max(0, ...rows.map(([, where]) => where.length))
   const shown = rows.map(([answer, where, what]) => `  ${answer.padEnd(8)}  ${where.padEnd(width)}  ${what}`)
-  const head = `${did} ${paint.bold(agent)} in ${root}${isRehearsal ? ` ${rehearsed}` : ''}`
+  const head = `${isRehearsal ? `would have ${did}` : did} ${paint.bold(agent)} in ${root}${isRehearsal ? ` ${rehearsed}` : ''}`
   stdout.write(`${printable([head, ...shown, ...notes.map((note) => spelled(note, own, flags))].join('\n'))}\n`)
 }

@@ -5,7 +5,7 @@ import { canonicalJson } from '../../../store/check.ts'
 import type { AgentName, Put } from './agent-settings.ts'
 import { objectIn, readPlain, replacePlain } from './plain-file.ts'
 
-/** What install did to a file: what it put in, and the texts before and after, the second as a hash. */
+/** What `install` did to a file: the piece that it added, the text before, and a hash of the text after. */
 export interface InstalledFile {
   readonly path: string
   readonly what: string
@@ -26,7 +26,7 @@ export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** The record of what install did in a project, by which uninstall undoes exactly that. */
+/** The record of what `install` did in a project; `uninstall` undoes exactly that. */
 export class InstallRecord {
   readonly path: string
 
@@ -38,7 +38,7 @@ export class InstallRecord {
     return this.#all()[agent] ?? { files: [], tasks: [] }
   }
 
-  /** Sets what was installed for an agent; nothing of it removes the record. */
+  /** Records what is installed for an agent. An agent without anything installed is left out, and an empty record is removed. */
   set(agent: AgentName, installed: Installed): void {
     const { [agent]: _, ...others } = this.#all()
     const isNone = installed.files.length === 0 && installed.tasks.length === 0
@@ -54,7 +54,10 @@ export class InstallRecord {
   }
 }
 
-/** The text of a file without what install put in. Where it was not changed since, it is the text from before, to the byte. `undefined`: what was put in is no longer there. */
+/**
+ * The text of a file without the piece that `install` added. If the file has not changed since, it is the original text, byte for byte.
+ * `undefined`: the piece is no longer there.
+ */
 export function undone({ path, before, after, put }: InstalledFile, text: string | null): string | null | undefined {
   if (text === null) return undefined
   if (hashOf(text) === after) return before

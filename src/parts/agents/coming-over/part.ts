@@ -3,7 +3,7 @@ import { importClaude } from './import-claude.ts'
 
 const dryRun = { flags: '--dry-run', says: 'Show what would be done, and write nothing.' }
 
-/** Coming over: the tasks of Claude Code, and Belfry's entries in the settings of Claude Code and Codex. */
+/** Imports the tasks of Claude Code, and adds Belfry's entries to the settings of Claude Code and Codex. */
 export const comingOver = {
   name: 'coming-over',
   commands: [

@@ -17,7 +17,10 @@ import { isRecord } from '../../../core/json/record.ts'
 
 const bytesMax = 4_000_000
 
-/** The text of a file of another program; `null` where there is none. A link could lead out of the project, so neither the file nor its folder may be one. */
+/**
+ * The text of another program's file; `null` if there is no file. A link could lead out of the project, so neither the file nor its folder
+ * may be one.
+ */
 export function readPlain(path: string): string | null {
   for (const each of [dirname(path), path]) {
     if (lstatSync(each, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
@@ -57,7 +60,10 @@ export function objectIn(path: string, text: string): Record<string, unknown> {
   return read.value
 }
 
-/** Puts a text in place of another, or takes the file away with `null`, whole or not at all. Refused where another program has written meanwhile. */
+/**
+ * Replaces the text of a file atomically, or removes the file if the new text is `null`. Refused if another program has written the file
+ * meanwhile.
+ */
 export function replacePlain(path: string, before: string | null, after: string | null, newMode = 0o644): void {
   if (readPlain(path) !== before) throw changedMeanwhile(path)
   if (after === null) rmSync(path)

@@ -5,7 +5,7 @@ const pieces =
 const begin = '# Belfry: begin. `belfry uninstall codex` removes this block.'
 const end = '# Belfry: end.'
 
-/** What stands in a TOML file of the table that Belfry writes: nothing, an entry, or a form that no table can be added to. */
+/** Whether a TOML file has the table that Belfry writes. A file to which no table can be added is refused. */
 export function serverIn(path: string, text: string): 'none' | 'there' {
   const plain = withoutTexts(path, text)
   if (/^\s*mcp_servers\s*=/m.test(plain)) {
@@ -16,7 +16,7 @@ export function serverIn(path: string, text: string): 'none' | 'there' {
   return isNamed.test(plain) || under.test(plain) ? 'there' : 'none'
 }
 
-/** The table at the end of the file: behind another table it could not stand in front of keys of the outermost. */
+/** The table is added at the end of the file, because top-level keys must stand before every table. */
 export function blockOf(text: string, [command, ...args]: readonly string[]): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const listed = args.map((word) => JSON.stringify(word)).join(', ')
@@ -25,7 +25,7 @@ export function blockOf(text: string, [command, ...args]: readonly string[]): st
   return gap + lines.join(eol) + eol
 }
 
-/** The text without comments and texts of several lines. A text or bracket that is not closed would swallow what is added. */
+/** The text without comments and multi-line strings. An unclosed string or bracket would swallow the added table. */
 function withoutTexts(path: string, text: string): string {
   let plain = ''
   let depth = 0

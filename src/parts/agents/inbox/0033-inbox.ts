@@ -1,8 +1,8 @@
 import type { Migration } from '../../../store/migrations/migration.ts'
 
 /**
- * Sessions that ask for messages, each with the message that it holds, and what is known of a message besides its run: who sent
- * it, and which session took it.
+ * Sessions that ask for messages, each with the message that it holds; and what a message has besides its run: its sender, and the session
+ * that took it.
  */
 export const inboxTables: Migration = {
   version: 33,

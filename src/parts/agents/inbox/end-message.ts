@@ -8,7 +8,9 @@ import type { StoreContext } from '../../../store/store-context.ts'
 import { leasesNamed } from '../../../store/verb.ts'
 import { liveMs, workingMs } from './inbox-queue.ts'
 
-/** Only the holder knows the claim. The row proves later that this caller took the message, when the lease is over. */
+/**
+ * Only the session that holds the message knows the claim. When the lease is over, the row still proves that this caller took the message.
+ */
 const keepTaker = both(
   'inbox keep taker',
   ({ join }) => `insert into belfry.inbox_message (run_id, ns, session, fence, claim_id, done_at)
@@ -65,7 +67,7 @@ export type DoneAnswer =
   | { readonly answer: 'done-before'; readonly at: number }
   | { readonly answer: 'not-held' }
 
-/** Keeps what came of a message that was acknowledged before, as the result of its run. */
+/** Stores the outcome of a message that was acknowledged before, as the result of its run. */
 export function* reportDone(context: StoreContext, holding: Holding, result: unknown): Step<DoneAnswer> {
   const { runId, fence, claimId } = holding
   const now = yield* clockNow()

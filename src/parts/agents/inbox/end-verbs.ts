@@ -6,15 +6,18 @@ import { type LeaseParts, leaseId, leasePartsOf } from '../../../operations/leas
 import { everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import { type AnswerOf, count, flag, instantOutput, text } from '../../../operations/schema/output-schema.ts'
+import { noted } from '../../../operations/schema/schema-note.ts'
 import { heldRuns } from '../../../store/reads/held-runs.ts'
 import { ackMessage, reportDone } from './end-message.ts'
 import { inboxPolicy, inboxQueue } from './inbox-queue.ts'
 import { servedSession } from './served-session.ts'
 import { acknowledgedShown, doneShown, renewedShown } from './show.ts'
 
-const message = leaseId.describe('The id of the message, as it was handed over.')
+const message = noted(leaseId.describe('The id of the message, as it was handed over.'), {
+  expected: 'the id of a message as it was handed over, such as r-15.1.4f2a…',
+})
 
-/** Where a message was taken from. */
+/** The context on the store from which the message was taken. */
 function messageHome(context: OperationContext, message: string): OperationContext {
   const session = servedSession(context)
   return session?.isOwn(message) === true ? (session.opened(context) ?? context) : context

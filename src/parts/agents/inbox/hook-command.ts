@@ -5,6 +5,7 @@ import { isRecord } from '../../../core/json/record.ts'
 import type { CommandContext, Flags } from '../../../doors/cli/part.ts'
 import { destinationOf, openFor } from '../../../doors/cli/session/open-session.ts'
 import type { Session, World } from '../../../doors/cli/world.ts'
+import { isRunToken } from '../../../doors/mcp/in-run.ts'
 import { waitMsMax } from '../../../operations/input/wait-input.ts'
 import { ack } from './end-verbs.ts'
 import type { Message } from './message-answer.ts'
@@ -12,24 +13,25 @@ import { next } from './next-message.ts'
 
 export const hookNames = ['claude-stop', 'codex'] as const
 
-/** An agent goes on after exit codes other than these, and shows what the hook wrote to stderr. */
+/** After any other exit code an agent goes on, and shows the hook's stderr. */
 const exits = { stopped: 0, problem: 1, woken: 2 } as const
-/** Less than the 10 minutes after which agents end their hooks. */
+/** Shorter than the 10 minutes after which agents kill their hooks. */
 const rewakeWaitMs = 570_000
 
-/** What both agents tell their Stop hooks on stdin. */
+/** What both agents pass to their Stop hooks on stdin. */
 interface Stop {
   readonly session: string
   readonly folder: string
 }
 
 /**
- * Hands the next message to the session of an agent that is about to stop. `claude-stop` and `codex` answer on stdout as their
- * documentation asks: the session goes on with the message as its reason. With `--rewake` the hook runs in the background of an
- * idle session, and wakes it by exit code 2 with the message on stderr.
+ * Hands the next message to the session of an agent that is about to stop. `claude-stop` and `codex` answer on stdout as the documentation
+ * of these agents requires: the session goes on with the message as its reason. With `--rewake` the hook runs in the background of an idle
+ * session, and wakes the session by exit code 2 with the message on stderr.
  */
 export async function hook(flags: Flags, { world, isJudged }: CommandContext): Promise<number> {
-  if (isJudged) return exits.stopped
+  // An agent in a run has its prompt. Messages are for live sessions, and its token reads none of theirs.
+  if (isJudged || isRunToken(world.env.BELFRY_TOKEN)) return exits.stopped
   try {
     return await handOver(flags, world)
   } catch (error) {
@@ -53,7 +55,7 @@ async function handOver(flags: Flags, world: World): Promise<number> {
       world,
     )
     if (message === null) return exits.stopped
-    // Acknowledged last: if this process dies before, the message is handed over again.
+    // Acknowledged last: if this process dies before that, the message is handed over again.
     if (rewake) world.stderr.write(`${message.text}\n`)
     else world.stdout.write(`${JSON.stringify({ decision: 'block', reason: message.text })}\n`)
     await opened.call(ack, { message: message.id })

@@ -1,9 +1,8 @@
 import { defaultPolicy, type Policy } from '../../../core/queue/policy.ts'
 
-/** The queue of messages for sessions. */
 export const inboxQueue = 'inbox'
 
-/** Its first policy. A message whose session died is handed over again as soon as its lease has expired. */
+/** The first policy of the queue. A message whose session died is handed over again as soon as its lease has expired. */
 export const inboxPolicy: Policy = Object.freeze({
   ...defaultPolicy,
   maxConcurrent: 1_000,
@@ -11,7 +10,7 @@ export const inboxPolicy: Policy = Object.freeze({
   backoffBaseMs: 0,
 })
 
-/** A session that has not asked for this long is gone. */
+/** A session that has not asked for this long counts as gone. */
 export const liveMs = 600_000
 /** A session that works on a message cannot ask, so it counts as live for longer. */
 export const workingMs = 3_600_000

@@ -8,7 +8,7 @@ import { promptProblem } from '../agent-target.ts'
 import { inboxQueue } from './inbox-queue.ts'
 import { projectRoot } from './project-root.ts'
 
-/** A target that hands a prompt to a session of an agent: to one, or to the first of a project that asks. */
+/** A target that hands a prompt to an agent session: to a named one, or to the first session of a project that asks. */
 export interface InboxTarget {
   readonly inbox: {
     readonly session?: string | undefined
@@ -26,7 +26,7 @@ declare module '../../../operations/target/target-input.ts' {
   }
 }
 
-/** Both are lanes, whose names have at most 500 characters with their prefix. */
+/** A session and a project are lanes. The name of a lane has at most 500 characters, including its prefix. */
 export const sessionLengthMax = 150
 const projectLengthMax = 480
 const fields = ['session', 'project', 'prompt']
@@ -46,7 +46,7 @@ const form = z.strictObject({
     .describe('A message for a session of an agent.'),
 })
 
-/** A receiver of notifications has no prompt of its own: what is told is data, and the same for all. */
+/** A receiver of notifications gives no prompt: the prompt is the same for all receivers, and the notification is data. */
 const messageForm = z.strictObject({
   inbox: form.shape.inbox.omit({ prompt: true }).describe('A session of an agent, which gets it as a message.'),
 })
@@ -64,7 +64,7 @@ function withNoticePrompt(target: Target): Target {
   return isRecord(target.inbox) ? { ...target, inbox: { ...target.inbox, prompt: noticePrompt } } : target
 }
 
-/** The receiver of notifications that is a session, or the next of a project that asks. */
+/** The target of notifications for a session, or for the next session of a project that asks. */
 export function noticeFor(whom: Pick<InboxTarget['inbox'], 'session' | 'project'>): Target {
   return { inbox: { ...whom, prompt: noticePrompt }, lane: laneOf(whom) }
 }

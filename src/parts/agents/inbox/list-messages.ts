@@ -65,7 +65,7 @@ export const list = operation({
   examples: [{}, { status: 'ready' }],
   nextPage: ({ next }) => (next === null ? null : { before: next }),
   async run({ store }, filter) {
-    // The first message makes the queue.
+    // The first message creates the queue.
     if ((await store.look(findQueue, inboxQueue)) === null) return { messages: [], next: null }
     const { runs, next } = await store.look(listRuns, { queue: inboxQueue, limit: limitDefault, ...onlyGiven(filter) })
     const messages = runs.filter(({ target }) => target?.inbox !== undefined)

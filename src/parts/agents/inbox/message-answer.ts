@@ -17,7 +17,7 @@ const fields = z.strictObject({
   ),
   prompt: text('The prompt alone.'),
   payload: z.unknown().describe('What came with it.').exactOptional(),
-  trusted: flag('Whether the prompt is that of a person or of a schedule. The text has any other inside a fence.'),
+  trusted: flag('Whether a person wrote the prompt, or the session itself. The text has any other inside a fence.'),
   schedule: text('Its schedule.').nullable(),
   author: text('Who sent it, or wrote its schedule.').nullable(),
   plannedAt: instantOutput('When it was due.'),
@@ -26,7 +26,7 @@ const fields = z.strictObject({
 
 export type Message = AnswerOf<typeof fields>
 
-/** The text has its own fences, so a model gets it as it is: fenced once more, the prompt would be no task. */
+/** The text has its own fences, so a model gets it unchanged: a second fence would turn the prompt into mere data. */
 export const messageSchema = noted(fields, {
   id: 'InboxMessage',
   brief: (message: Message) => ({ ...pick(message, 'id', 'run', 'expiresAt'), text: new Fact(message.text) }),

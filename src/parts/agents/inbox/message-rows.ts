@@ -25,12 +25,12 @@ const sweepRows = both(
 )
 export interface MessageRow {
   readonly author: string | null
-  /** The session that took it. */
+  /** The session that took the message. */
   readonly session: string | null
   readonly doneAt: number | null
 }
 
-/** What is known of messages besides their runs, by run. */
+/** What messages have besides their runs, by run id. */
 export function* messageRows({ ns }: StoreContext, runIds: readonly string[]): Step<Map<string, MessageRow>> {
   const ids = runIds.flatMap((id) => parseId('run', id) ?? [])
   const rows = yield* all<{ run_id: number; author: string | null; session: string | null; done_at: number | null }>(
@@ -48,11 +48,11 @@ export interface LiveSession {
   readonly project: string | null
   readonly seenAt: number
   readonly liveUntil: number
-  /** The run of the message that it has not acknowledged. */
+  /** The run of the message that the session has not acknowledged. */
   readonly holds: string | null
 }
 
-/** Sessions that are not gone, by id. */
+/** The live sessions, by id. */
 export function* liveSessions(
   { ns }: StoreContext,
   { after = '', limit }: { readonly after?: string; readonly limit: number },

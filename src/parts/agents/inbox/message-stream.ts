@@ -7,32 +7,32 @@ import type { Message } from './message-answer.ts'
 
 /** Which messages a program takes. */
 export interface MessagesInput {
-  /** The session, by an id of its own choice. Default: a new one. */
+  /** The session, by an id that the program chooses. Default: a new session. */
   readonly session?: string | undefined
-  /** A folder of its project. Default: the current folder; over HTTP none. */
+  /** A folder of the session's project. Default: the current folder; over HTTP none. */
   readonly project?: string | undefined
   /** Ends the stream. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** A message in the hands of a program. */
+/** A message that a program holds. */
 export interface HandedMessage extends Message {
   readonly session: string
-  /** Acknowledges it: it is delivered, and is not handed over again. */
+  /** Acknowledges the message: it is delivered, and is not handed over again. */
   ack(): Promise<void>
-  /** Reports what came of it. */
+  /** Reports the outcome of the message. */
   done(result?: unknown): Promise<void>
 }
 
 type InboxVerbs = Pick<Verbs<typeof inboxOperations>, 'next' | 'ack' | 'renew' | 'done'>
 
 const wait = '50s'
-/** A third of the time that a message is held. */
+/** A third of the time for which a message is held. */
 const renewMs = 100_000
 
 /**
- * The messages of a session, one after the other. A message is held while the loop works on it, and acknowledged when the loop asks
- * for the next; a loop that is left by a `break` or an error has not acknowledged its last one, unless it did so itself.
+ * The messages of a session, one after the other. A message is held while the loop works on it, and acknowledged when the loop asks for the
+ * next one. A loop that ends by `break` or by an error leaves its last message unacknowledged, unless the program called `ack` or `done`.
  */
 async function* streamed(
   verbs: InboxVerbs,
@@ -98,7 +98,7 @@ class HeldMessage {
 
   #renewLater(): void {
     this.#cancelRenewal = systemClock.after(renewMs, () => {
-      // A message that could not be renewed is handed over again; its acknowledgement is refused then, and says so.
+      // A message that could not be renewed is handed over again. Its acknowledgement is then refused, with that reason.
       this.#verbs.renew({ message: this.#message }).then(
         () => this.#isLetGo || this.#renewLater(),
         () => undefined,

@@ -35,7 +35,7 @@ export interface NextMessage {
 export const session = name.max(sessionLengthMax).describe('The session, by an id of its own choice.')
 export const projectField = z.string().min(1).describe('A folder of its project.')
 
-/** How many expired leases a call reclaims first: a lease that has expired keeps its session from the next message. */
+/** How many expired leases a call reclaims first: a session gets no next message before its expired lease is reclaimed. */
 const reclaimMax = 100
 
 export const next = operation({
@@ -102,7 +102,7 @@ function askingOf(context: OperationContext, given: Given): Asked {
   }
 }
 
-/** An agent in its run has the session of the run, and the messages of its project. */
+/** An agent in a run asks for the session of that run, and for the messages of its project. */
 function askingInRun({ run, project }: RunBounds, given: Given): Asked {
   const asked = { session: run, project }
   for (const field of ['session', 'project'] as const) {
@@ -122,7 +122,10 @@ interface Waiting {
   readonly signal: AbortSignal | undefined
 }
 
-/** The next message of the shared store, or of the session's own where this process serves it. Its own come first; it holds one message over both. */
+/**
+ * The next message of the shared store, or of the session's own store if this process serves the session. The own store comes first. The
+ * session holds one message at a time over both stores.
+ */
 async function nextOf(context: OperationContext, asking: Asked, { waitMs, signal }: Waiting): Promise<Answer> {
   const session = servedSession(context)
   const own = session?.id === asking.session ? session.opened(context) : null
@@ -144,14 +147,14 @@ async function nextOf(context: OperationContext, asking: Asked, { waitMs, signal
   return nextOf(context, asking, { waitMs: leftMs, signal })
 }
 
-/** How long one of two stores is waited for, before the other is asked again. */
+/** How long a call waits on one of the two stores before it asks the other one again. */
 const bothMs = 1_000
 
 function oneOf(context: OperationContext, asking: Asked, { waitMs, signal }: Waiting): Promise<Answer> {
   return waitMs === undefined ? asked(context, asking) : awaited(context, asking, { waitMs, signal })
 }
 
-/** Takes the next message, after expired ones were given back: a session that died holds its message until then. */
+/** Gives back expired messages, then takes the next one: a session that died holds its message until then. */
 async function asked(context: OperationContext, asking: Asked): Promise<Answer> {
   const { store, randomHex, waits } = context
   const halted = (await context.halted?.()) ?? null
@@ -172,7 +175,7 @@ async function awaited(
   const leave = waits.seats.take(actor)
   const ask = async () => {
     const answer = await asked(context, asking)
-    // A caller that has disconnected would hold the message until its lease expires.
+    // The caller has disconnected, and would hold the message until its lease expires.
     if (signal?.aborted === true && answer.taken !== null) {
       const { runId, fence, scheduleId } = answer.taken.lease
       await store.settle([{ runId, fence, scheduleId, outcome: { kind: 'released' } }])

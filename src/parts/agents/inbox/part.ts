@@ -9,7 +9,7 @@ import { messages } from './message-stream.ts'
 import { messageSource } from './send-message.ts'
 import { abandonedDuty } from './skip-gone.ts'
 
-/** The inbox: messages for live sessions of agents. Each is a run, which a session leases as an outside host does. */
+/** The inbox: messages for live agent sessions. Each message is a run, which a session leases as an outside host does. */
 export const inbox = {
   name: 'inbox',
   migrations: [inboxTables],
@@ -26,6 +26,7 @@ export const inbox = {
       says: 'Hand the next message to a session of Claude Code or Codex, as its Stop hook.',
       usage: '<claude-stop|codex> [flags]',
       file: 'The hook: claude-stop or codex.',
+      inRun: true,
       options: [
         { flags: '--rewake', says: 'Wait in the background, and wake the idle session (claude-stop).' },
         { flags: '--wait <duration>', says: 'With --rewake: how long to wait. Default: 9m30s.' },

@@ -1,17 +1,21 @@
-import { realpathSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { treeOf } from '../../../trust/tree.ts'
+import { existsSync, realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { treeAround } from '../../../trust/tree.ts'
 
-/** The project that a folder belongs to: the real path of its checkout's root, or of the folder itself. A folder that does not exist here stays as it is named. */
+/**
+ * The project of a folder: the real path of its checkout's root, or of the folder itself. The path of a folder that does not exist here
+ * stays unchanged.
+ */
 export function projectRoot(folder: string): string {
   const real = realOf(resolve(folder))
-  // The tree of a path is searched above it, so the folder itself counts only by something in it.
-  return treeOf(join(real, 'any')) ?? real
+  return treeAround(real) ?? real
 }
 
-function realOf(folder: string): string {
+/** The real path; unchanged where there is none here. Every request for a message calls this, so it throws no exception for a folder of another machine. */
+export function realOf(folder: string): string {
+  if (!existsSync(folder)) return folder
   try {
-    return realpathSync(folder)
+    return realpathSync.native(folder)
   } catch {
     return folder
   }

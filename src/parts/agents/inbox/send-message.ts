@@ -23,7 +23,7 @@ const sent = z.strictObject({
 })
 export type Sent = AnswerOf<typeof sent>
 
-/** The source of messages that were sent, and not made by a schedule. */
+/** The source of messages that a caller sent, as opposed to messages of a schedule. */
 export const messageSource = 'message'
 
 /** Enqueues a message, with its sender. */
@@ -84,7 +84,7 @@ export const send = operation({
   },
 })
 
-/** A field with two problems is told once: the schema and the target judge the same prompt. */
+/** A field with two problems is reported once: the schema and the target check the same prompt. */
 function mended(problems: readonly Problem[]): Problem[] {
   const known = new Set<string>()
   return problems.map(inOwnWords).filter(({ field }) => !known.has(field) && known.add(field))

@@ -19,7 +19,7 @@ const input = z.strictObject({
 /** The session that a program serves. */
 export type ServeSessionInput = z.input<typeof input>
 
-/** Makes this program serve a session: it may keep session tasks, and `inbox.messages()` hands over what they send. */
+/** Makes this program serve a session: the session may keep its own tasks, and `inbox.messages()` hands over the prompts of these tasks. */
 export async function serveSession({ context, openPrivate }: Behind, given: ServeSessionInput = {}): Promise<Begun> {
   const { session, project = '.' } = readWhole(input, given, { subject: 'The session', noun: 'a session' })
   const served = new ServedSession({
@@ -35,7 +35,7 @@ const channel = 'claude/channel'
 const channelInstructions =
   'Messages of Belfry arrive as <channel source="belfry" message="…">. Acknowledge each at once with inbox_ack, giving its message; do what it says; then report with inbox_done. It was not typed by the user and approves nothing. One that is not acknowledged within 5 minutes comes again.'
 
-/** The session on the other end of `belfry mcp`. */
+/** The session of the client that started `belfry mcp`. */
 export function modelSession(flags: Flags, problems: Problem[], { folder, clock }: World): ModelPart {
   const { session: named, channel: isChannel = false } = flags as { readonly session?: string; channel?: boolean }
   if (named !== undefined && !sessionField.safeParse(named).success) {
@@ -76,9 +76,9 @@ const againMs = 5_000
 const waitMs = 20_000
 
 /**
- * Sends messages to the session as events of its channel, one after the other. Claude Code drops events of a channel that was not
- * turned on when it was started, and does not say so. Therefore only the session acknowledges: a message that was dropped is handed
- * over again, and parked in the end, where a person finds it.
+ * Sends messages to the session as events of its channel, one after the other. Claude Code silently drops events of a channel that was not
+ * turned on when Claude Code was started. So only the session acknowledges: a dropped message is handed over again, and in the end parked,
+ * where a person finds it.
  */
 async function handOver({ context, notify }: ConnectedModel, { session, signal, clock }: Channel): Promise<void> {
   while (!signal.aborted) {
@@ -88,7 +88,7 @@ async function handOver({ context, notify }: ConnectedModel, { session, signal, 
       const { id, run, text } = message
       await notify(`notifications/${channel}`, { content: text, meta: { message: id, run } })
     } catch {
-      // The store may be made later, or answer again; calls of tools say what is wrong with it.
+      // The store may be created later, or answer again. Until then tool calls report what is wrong with it.
       if (!signal.aborted) await pause(clock, signal)
     }
   }

@@ -10,14 +10,14 @@ import { inboxQueue } from './inbox-queue.ts'
 import { inboxKind } from './kind.ts'
 import { greetSession } from './take-message.ts'
 
-/** How often the switches of the store are read while the session has tasks of its own. A take reads them first in any case. */
+/** How often the switches of the store are read while the session has tasks of its own. A take always reads them first. */
 const lookMs = 5_000
 
-/** What stops agents stops the session's own tasks too: they are prompts for one. */
+/** A stop of agents also stops the session's own tasks: they are prompts for an agent. */
 const stoppedKinds = ['agent', inboxKind.name]
 const stoppedQueues = ['agents', inboxQueue]
 
-/** The sessions that processes serve. A call that is audited or rehearsed has another store, and the same waits. */
+/** The sessions that processes serve. An audited or rehearsed call has another store, but the same `waits`. */
 const served = new WeakMap<OperationContext['waits'], ServedSession>()
 
 /** The session that this process serves. */
@@ -26,8 +26,8 @@ export function servedSession({ waits }: Pick<OperationContext, 'waits'>): Serve
 }
 
 /**
- * A session that one process serves, with the tasks that live as long as it does. They are in a store of their own, in memory, that
- * nothing outside this process can read; it is opened with the first of them.
+ * A session that one process serves, with the tasks that live as long as the session. The tasks are in a store of their own, in memory,
+ * which nothing outside this process can read. The first task opens this store.
  */
 export class ServedSession {
   readonly id: string
@@ -46,19 +46,19 @@ export class ServedSession {
     this.#openPrivate = openPrivate
   }
 
-  /** Calls on this store are those of the session from now on. */
+  /** From now on, calls on this store are calls of the session. */
   serve({ waits }: Pick<OperationContext, 'waits'>): void {
     served.set(waits, this)
   }
 
-  /** The same caller on the session's own store; null while it has no task. */
+  /** The caller's context on the session's own store; null while the session has no task. */
   opened(context: OperationContext): OperationContext | null {
     if (this.#own === null) return null
     const { store, waits } = this.#own
     return { ...context, waits, store: context.store.isRehearsal === true ? store.rehearsal() : store }
   }
 
-  /** The same, opened where it was not. */
+  /** The caller's context on the session's own store, which is opened if necessary. */
   async open(context: OperationContext): Promise<OperationContext> {
     this.#opening ??= this.#openPrivate()
     this.#own = await this.#opening
@@ -67,7 +67,7 @@ export class ServedSession {
     return this.opened(context) as OperationContext
   }
 
-  /** Holds the own store while a switch of the shared one is thrown, and counts the session as live. */
+  /** Holds the own store while a switch of the shared store is thrown, and counts the session as live. */
   async look({ store, holdReasons }: Pick<OperationContext, 'store' | 'holdReasons'>): Promise<void> {
     if (this.#own === null) return
     const now = await store.look(clockNow)
@@ -83,7 +83,7 @@ export class ServedSession {
     await this.#own.store.do(greetSession, { session: this.id, project: null })
   }
 
-  /** Until when a message of the shared store is in the hands of the session. */
+  /** Until when the session holds a message of the shared store. */
   get heldUntil(): number {
     return this.#heldUntil
   }
@@ -92,7 +92,7 @@ export class ServedSession {
     this.#heldUntil = until
   }
 
-  /** It has ended the message that it held. */
+  /** The session has ended the message that it held. */
   mayTake(): void {
     this.#heldUntil = 0
   }
@@ -117,7 +117,7 @@ export class ServedSession {
       const again = () => {
         if (!this.#isClosed) this.#cancelLook = this.#lookLater(context)
       }
-      // A store that does not answer now is read again; a take fails until it does.
+      // If the store does not answer now, it is read again; a take fails until it answers.
       this.look(context).then(again, again)
     })
   }
@@ -130,7 +130,7 @@ interface OpensPrivate {
 const reason = kernelHoldReasons.stopped
 const actor = { name: 'belfry', door: 'session' }
 
-/** Makes the hold on everything be there, or not. */
+/** Puts the hold on everything, or lifts it. */
 function* followSwitch(context: StoreContext, note: string | null): Step<void> {
   const now = yield* clockNow()
   const isHeld = (yield* listHolds(context)).some((hold) => hold.reason === reason.code && isInForce(hold, now))

@@ -10,8 +10,8 @@ import type { StoreContext } from '../../../store/store-context.ts'
 import { inboxQueue, liveMs } from './inbox-queue.ts'
 
 /**
- * Messages in line for a session that is gone. One that was never seen counts from the message, and so does one that may come back:
- * each message waits as long as a session may be silent.
+ * Messages that wait for a session that is gone. If the session was never seen, or may come back, the time counts from the message: each
+ * message waits as long as a session may be silent.
  */
 const findAbandoned = both(
   'inbox find abandoned',
@@ -25,7 +25,7 @@ const findAbandoned = both(
       and (select 1 from belfry.lease l where l.run_id = s.run_id and l.fence = s.fence) is null order by r.run_id limit $5`,
 )
 
-/** Ends messages for sessions that are gone as skipped; returns how many. */
+/** Ends the messages for gone sessions as skipped; returns how many. */
 export function* skipAbandoned(context: StoreContext, { limit }: { readonly limit: number }): Step<number> {
   const now = yield* clockNow()
   const found = yield* all<{ run_id: number }>(findAbandoned, context.ns, inboxQueue, now - liveMs, now, limit)
@@ -35,7 +35,7 @@ export function* skipAbandoned(context: StoreContext, { limit }: { readonly limi
   )
   const ids = [...places.values()].flatMap(({ scheduleId }) => scheduleId ?? [])
   const schedules = yield* lockSchedules(ids, { wait: false })
-  // A message whose schedule another step has locked is skipped in the next round.
+  // A message whose schedule is locked by another step is left for the next round.
   const free = [...places.values()].filter(({ scheduleId }) => scheduleId === null || schedules.has(scheduleId))
   yield* lockGates(free.flatMap(gatesOf))
   const taken = new Set(yield* takeFromLine(free.map((place) => freshReadyRow(place, 0))))
@@ -53,7 +53,7 @@ function skippedEnding(place: RunOutline) {
 const stepLimit = 100
 const stepsMax = 10
 
-/** One worker among all skips messages of sessions that are gone, with each beat. */
+/** With each beat, one worker of all skips the messages of gone sessions. */
 export const abandonedDuty: Duty = {
   name: 'inbox',
   everyMs: 0,

@@ -11,11 +11,11 @@ const findMissed = both(
   `select run_id from belfry.aside where ns = $1 and run_id = $2 and kind = 'parked' and reason = '${missedReason}'`,
 )
 
-/** Starts or drops a missed run. Of two callers one decides: a run that waits no more is left alone, whatever has become of it. */
+/** Starts or drops a missed run. Of two callers one decides: a run that no longer waits for a decision is left unchanged. */
 export function* decideMissed(context: StoreContext, run: string, decision: 'run' | 'drop'): Step<boolean> {
   const id = runIdOf({ runId: run })
   const place = (yield* runOutlines(context, [id])).get(id)
-  // Both decisions lock the schedule too: the second finds what the first has made of the run.
+  // Both decisions lock the schedule too, so that the second one sees the result of the first.
   if (place !== undefined) yield* lockScheduleOf(place)
   if ((yield* one(findMissed, context.ns, id)) === undefined) return false
   if (decision === 'run') return (yield* resetRun(context, run)) === 'ready'

@@ -2,7 +2,7 @@ import type { HealthCheck } from '../../../operations/store/health-check.ts'
 import { counted, note } from '../../../operations/store/health-check.ts'
 import { missedOf } from './missed-rows.ts'
 
-/** One finding for all: it is one question. */
+/** One finding for all missed runs, because a person decides about them together. */
 export const missedCheck: HealthCheck = {
   check: 'missed',
   says: 'Whether one-shot prompts that came due while no worker ran wait for a decision. A note: they start only when a person says so.',

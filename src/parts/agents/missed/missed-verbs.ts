@@ -5,13 +5,13 @@ import { absent } from '../../../operations/not-found.ts'
 import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import { plainText, shortText } from '../../../operations/schedule/plain-text.ts'
-import { instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
+import { count, instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
 import type { Sheet } from '../../../operations/show.ts'
 import { clockNow } from '../../../store/statement.ts'
 import type { AgentTarget } from '../agent-target.ts'
 import { decideMissed } from './decide-missed.ts'
-import { type MissedRun, missedOf, promptOf } from './missed-rows.ts'
+import { type MissedRun, missedOf, promptOf, unseenTasks } from './missed-rows.ts'
 
 /** A missed prompt as doors show it. */
 export interface Missed {
@@ -43,7 +43,7 @@ const missedSchema = noted(
   { id: 'Missed' },
 )
 
-/** Whose run waits, where its schedule is no task. */
+/** The id of the task that the run belongs to; the name of the schedule if it is no task. */
 function idOf({ spec, name }: MissedRun): string {
   return spec.task?.id ?? name
 }
@@ -76,6 +76,9 @@ const list = operation({
   output: z.strictObject({
     question: text('One question about all of them; null: there are none.').nullable(),
     missed: z.array(missedSchema).describe('The missed prompts, oldest first.'),
+    unseen: count(
+      'Tasks that have come due and were not fired since; the worker that fires them decides what is missed.',
+    ),
   }),
   show: showMissed,
   errors: ['invalid'],
@@ -85,14 +88,24 @@ const list = operation({
     const found = await store.look(missedOf, {})
     const asked = found.map((each) => ({ ...answerOf(each), prompt: promptOf(each.target) }))
     const question = missedQuestion({ now: await store.look(clockNow), missed: asked })
-    return { question, missed: found.map(answerOf) }
+    return { question, missed: found.map(answerOf), unseen: await store.look(unseenTasks) }
   },
 })
 
 const promptWidth = 60
 
-function showMissed({ missed }: { readonly missed: readonly Missed[] }, sheet: Sheet): string {
-  if (missed.length === 0) return 'No prompts were missed.'
+interface MissedSeen {
+  readonly missed: readonly Missed[]
+  readonly unseen: number
+}
+
+function showMissed({ missed, unseen }: MissedSeen, sheet: Sheet): string {
+  const due = unseen === 1 ? '1 task has' : `${unseen} tasks have`
+  const ahead =
+    unseen === 0
+      ? ''
+      : `${due} come due and were not fired: no worker has looked since, or a stop holds them. See: ${sheet.command('doctor')}`
+  if (missed.length === 0) return ahead || 'No prompts were missed.'
   const table = sheet.table<Missed>(
     [
       ['TASK', 'id', 'name'],
@@ -105,7 +118,7 @@ function showMissed({ missed }: { readonly missed: readonly Missed[] }, sheet: S
   )
   const [first] = missed as [Missed]
   const [run, drop] = [sheet.command('missed', 'run', first.id), sheet.command('missed', 'drop', '--all')]
-  return `${table}\nThey came due while no worker ran. Run one: ${run}; drop all: ${drop}`
+  return `${table}\nThey came due while no worker ran. Run one: ${run}; drop all: ${drop}${ahead && `\n${ahead}`}`
 }
 
 const people: Doors = {
@@ -134,7 +147,9 @@ const deciding = {
   takes: ['id'],
   takesAll: true,
   input: z.strictObject({
-    id: z.string().min(1).describe('The task, by its id or name, or its run; or all.'),
+    id: noted(z.string().min(1), { expected: 'a missed task by its id or name, or its run; or all of them' }).describe(
+      'The task, by its id or name, or its run; or all.',
+    ),
   }),
   output: decidedSchema,
   show: ({ runs, decision }: Decided) =>

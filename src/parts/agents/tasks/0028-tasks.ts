@@ -1,7 +1,7 @@
 import type { Migration } from '../../../store/migrations/migration.ts'
 import { missedReason } from '../../../store/runs/ready-aside.ts'
 
-/** Tasks by their ids, projects and authors. Everything else of a task is in the spec of its schedule. */
+/** Tasks with their ids, projects and authors. All other fields of a task are in the spec of its schedule. */
 export const taskTables: Migration = {
   version: 28,
   name: 'tasks',

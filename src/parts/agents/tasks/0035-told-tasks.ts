@@ -1,6 +1,6 @@
 import type { Migration } from '../../../store/migrations/migration.ts'
 
-/** When tasks expire, and what of them people were notified of: the end that was announced, and the newest missed run. */
+/** When tasks expire, and what people were notified of: the expiry that was announced, and the newest missed run. */
 export const toldTasks: Migration = {
   version: 35,
   name: 'told tasks',

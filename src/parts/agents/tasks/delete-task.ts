@@ -9,11 +9,11 @@ import { missedOf } from '../missed/missed-rows.ts'
 interface Deleting {
   readonly cancelLeased: boolean
   readonly actor: Actor
-  /** The file that manages it. */
+  /** The config file that manages the task. */
   readonly source?: string
 }
 
-/** Deletes a task with the question about its missed run. */
+/** Deletes a task, and with it the question about its missed run. */
 export function* deleteTask(
   context: StoreContext,
   { name, schedule }: { readonly name: string; readonly schedule: string },

@@ -48,7 +48,7 @@ export const exportTasks = operation({
   },
 })
 
-/** The fields as `task create` takes them. Folders and files of the project are named from its root, so that the file works elsewhere. */
+/** The fields as `task create` takes them. Paths in the project are relative to its root, so that the file works elsewhere. */
 function saidOf({ spec }: ScheduleView, project: string): object {
   const { name: _, target, queue, tags = [], at, startAt, endAt, concurrencyKey, ...rest } = definitionOf(spec)
   const { agent, cwd, env } = target as unknown as AgentTarget

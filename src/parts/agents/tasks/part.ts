@@ -10,7 +10,7 @@ import { taskOperations } from './task-verbs.ts'
 import { tasksSection } from './tasks-section.ts'
 import { tellDuty } from './tell-tasks.ts'
 
-/** Tasks: prompts for agents with a timing, and the question about those that were missed. */
+/** Tasks: prompts for agents with a timing, and the question about missed prompts. */
 export const tasks = {
   name: 'tasks',
   migrations: [taskTables, toldTasks],

@@ -8,7 +8,7 @@ export interface PresentTask extends TaskView {
   readonly home: OperationContext
 }
 
-/** The task with this id or name, of the session that this process serves or of the store; refuses an unknown one. */
+/** The task with this id or name, of the session that this process serves or of the store. An unknown task is refused. */
 export async function presentTask(context: OperationContext, idOrName: string): Promise<PresentTask> {
   const own = servedSession(context)?.opened(context)
   for (const home of [own, context]) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type ChildRefusal, childRefusal } from '../../../core/agent/child-quota.ts'
 import { sameTaskMs, type TaskFacts, tasksOfProjectMax } from '../../../core/agent/task.ts'
 import type { RunBounds } from '../../../core/caller.ts'
 import { BelfryError } from '../../../core/error.ts'
@@ -17,55 +18,114 @@ import { clockNow, metOthers, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { type AdmittedChild, admitChild, pauseWithParent } from '../children/child-rows.ts'
 import { planTurn } from '../children/loop-turns.ts'
-import { freeId, insertTask, sameTask, unfinishedTasks } from './task-rows.ts'
+import { holdWithParent } from '../children/parent-held.ts'
+import { freeId, insertTask, sameTask, unfinishedOfAgent, unfinishedTasks } from './task-rows.ts'
 import { keepExpiry } from './tell-tasks.ts'
 
-/** A task that is asked for. Its id is chosen by the store. */
+/** A requested task. The store chooses its id. */
 export interface NewTask {
-  /** Without a name it is `task-` and its id. */
+  /** Without a name, the task is named `task-` and its id. */
   readonly spec: Omit<ScheduleSpec, 'name' | 'task'> & { readonly name?: string | undefined }
   readonly facts: Omit<TaskFacts, 'id'>
-  /** Prompt and timing as they were given. */
+  /** Prompt and timing as the caller gave them. */
   readonly asked: unknown
-  /** Random ids, of which the first free one is taken. */
+  /** Random ids; the first free one is used. */
   readonly ids: readonly string[]
-  /** Unfinished tasks of the project that are kept elsewhere, and count too. */
+  /** How many unfinished tasks of the project the other store keeps; they count for the limit too. */
   readonly others?: number
-  /** The run in which an agent plans it, under its quota. */
+  /** How many of them the same agent planned outside of runs. */
+  readonly othersOfAgent?: number
+  /** The run in which an agent plans the task. The quota of the run applies. */
   readonly within?: RunBounds | undefined
 }
 
 export type TaskPut =
   | { readonly answer: 'created'; readonly id: string; readonly put: PutAnswer }
-  /** The author has just asked for it in the same words. */
+  /** The author has just requested the task in the same words. */
   | { readonly answer: 'unchanged'; readonly id: string }
 
-/** Makes a task, unless its author has just made the same. Of two callers the second waits for the first, so that a project never has too many. */
+/**
+ * Creates a task, unless its author has just created the same one. Of two callers the second waits for the first, so that a project never
+ * has too many tasks.
+ */
 export function* createTask(context: StoreContext, task: NewTask, { actor }: { readonly actor: Actor }): Step<TaskPut> {
   yield* lockManaged(context)
   const { project, author } = task.facts
   const since = (yield* clockNow()) - sameTaskMs
   const same = yield* sameTask(context, { project, author, askedAs: askedAs(task) }, since)
-  if (same?.spec.task !== undefined) return { answer: 'unchanged', id: same.spec.task.id }
+  if (same?.spec.task !== undefined) {
+    const { id } = same.spec.task
+    const differing = differingFields(same.spec, task)
+    if (differing.length > 0) throw askedOtherwise(id, differing)
+    return { answer: 'unchanged', id }
+  }
   const { within, spec, facts } = task
   const asked = { timing: spec.timing, expiresAt: facts.expiresAt ?? since }
   const child = within === undefined ? undefined : yield* admitChild(context, asked, within)
+  if (child === undefined && facts.by === 'agent') yield* admitAgent(context, task, asked)
   return { answer: 'created', ...(yield* makeTask(context, task, { actor, ...(child && { child }) })) }
 }
 createTask.rehearses = true as const
+
+/** Lets an agent plan a task outside of a run, such as in a live session, or refuses it. */
+function* admitAgent(
+  context: StoreContext,
+  { facts: { project, author }, othersOfAgent = 0 }: NewTask,
+  asked: { readonly timing: ScheduleSpec['timing']; readonly expiresAt: number },
+): Step<void> {
+  const live = (yield* unfinishedOfAgent(context, project, author)) + othersOfAgent
+  const refusal = childRefusal({ now: yield* clockNow(), depth: 0, live, isOutside: true, ...asked })
+  if (refusal !== null) throw notForAgent(refusal)
+}
+
+export function notForAgent({ says, hint, reason }: ChildRefusal): BelfryError {
+  return new BelfryError('not-allowed', says, { hint, details: { caller: 'agent', reason } })
+}
 
 function askedAs({ asked }: NewTask): string {
   return createHash('sha256').update(canonicalJson(asked)).digest('hex').slice(0, 32)
 }
 
+/** Prompt, timing and name are what makes it the same task, so they do not differ; what follows from them does not count either. */
+const sameAnyway = ['name', 'timing', 'task', 'target', 'options', 'asksWhenMissed']
+
+/** The fields in which the same prompt and timing was asked for differently. `in` and `expires` count from now, so they move with the clock. */
+function differingFields(before: ScheduleSpec, { spec, facts }: NewTask): string[] {
+  const flat = (of: NewTask['spec'], expiresAt: number | undefined) => {
+    const { lane: _, agent: __, ...target } = (of.target ?? {}) as Readonly<Record<string, unknown>>
+    const rest = Object.entries(of).filter(([field]) => !sameAnyway.includes(field))
+    return { fields: { ...target, ...of.options, ...Object.fromEntries(rest) } as Fields, expiresAt }
+  }
+  const [one, other] = [flat(before, before.task?.expiresAt), flat(spec, facts.expiresAt)]
+  const names = [...new Set([...Object.keys(one.fields), ...Object.keys(other.fields)])]
+  const textOf = (value: unknown) => (value === undefined ? '' : canonicalJson(JSON.parse(JSON.stringify(value))))
+  const differing = names.filter((name) => textOf(one.fields[name]) !== textOf(other.fields[name]))
+  const isOtherEnd = Math.abs((one.expiresAt ?? 0) - (other.expiresAt ?? 0)) > sameTaskMs
+  const asTyped = differing.map((name) => typedNames[name] ?? name.replace(/Ms$/, ''))
+  return [...asTyped, ...(isOtherEnd ? ['expires'] : [])].sort()
+}
+
+/** The fields whose names differ where they are typed. */
+const typedNames: Readonly<Record<string, string>> = { spread: 'exact', maxAttempts: 'attempts' }
+
+type Fields = Readonly<Record<string, unknown>>
+
+function askedOtherwise(id: string, fields: readonly string[]): BelfryError {
+  const message = `Task ${id} was created less than a minute ago with the same prompt and timing, and with other ${fields.join(', ')}.`
+  return new BelfryError('conflict', message, {
+    hint: `Change that task with \`belfry task edit ${id}\`, or give this one a name of its own with \`name\`.`,
+    details: { reason: 'asked-otherwise', task: id, fields },
+  })
+}
+
 export interface Making {
   readonly actor: Actor
   readonly child?: AdmittedChild
-  /** The file that manages it. */
+  /** The config file that manages the task. */
   readonly source?: string
 }
 
-/** Makes a task, whatever its author has asked for before. */
+/** Creates a task, even if its author has just requested the same one. */
 export function* makeTask(
   context: StoreContext,
   task: NewTask,
@@ -86,15 +146,18 @@ export function* makeTask(
   yield* insertTask(context, { ...row, parentId: child?.parent?.id ?? null, depth: child?.depth ?? 0 })
   if (facts.pace === undefined && child?.parent == null) return { id, put }
   if (facts.pace === 'self') {
-    const turn = { at: createdAt, reason: 'The loop begins.', author }
-    yield* planTurn(context, { id: scheduleId, name }, turn)
+    const loop = (yield* lockNamedSchedule(context, name)) as ScheduleRow
+    yield* planTurn(context, loop, { at: createdAt, reason: 'The loop begins.', author })
   }
-  if (child?.parent != null) yield* pauseWithParent(context, name, child.parent)
+  if (child?.parent != null) {
+    yield* pauseWithParent(context, name, child.parent)
+    yield* holdWithParent(context, name, child.parent)
+  }
   const after = (yield* lockNamedSchedule(context, name)) as ScheduleRow
   return { id, put: { ...put, schedule: scheduleViewOf(after) } }
 }
 
-/** Makes the task of a file, or changes the one that the file has made: that one keeps its id, and with it its spread. */
+/** Creates the task of a file, or changes the task that the file created before. A changed task keeps its id, and with it its spread. */
 export function* applyTask(
   context: StoreContext,
   task: NewTask & { readonly spec: { readonly name: string } },
@@ -130,7 +193,7 @@ function nameTaken(name: string): BelfryError {
   })
 }
 
-/** Refuses to write a task while durable tasks are off, and keeps its expiry. Called in every transaction that writes a schedule. */
+/** Refuses to write a task while durable tasks are off, and stores its expiry. Called in every transaction that writes a schedule. */
 export function* taskWritten(context: StoreContext, said: object): Step<void> {
   const { task } = said as Partial<ScheduleSpec>
   if (task === undefined) return

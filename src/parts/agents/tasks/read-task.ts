@@ -1,33 +1,30 @@
 import { expiryOf, type TaskFacts } from '../../../core/agent/task.ts'
-import { callerKind, type RunBounds } from '../../../core/caller.ts'
-import { BelfryError } from '../../../core/error.ts'
+import { callerKind } from '../../../core/caller.ts'
 import type { ScheduleSpec } from '../../../core/schedule/schedule-spec.ts'
-import { secretsIn } from '../../../core/secret-name.ts'
 import type { Target } from '../../../core/target.ts'
-import { type Scope, tooNarrow } from '../../../operations/caller-scope.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { durationOf } from '../../../operations/input/duration-input.ts'
 import { over } from '../../../operations/input/instant.ts'
 import type { Reading } from '../../../operations/input/read-input.ts'
 import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
-import { recordRefusal } from '../../../operations/refuse-agent.ts'
 import { type ReadSchedule, readPatch, readSchedule } from '../../../operations/schedule/read-schedule.ts'
 import { problemsOf } from '../../../operations/schedule/schedule-problems.ts'
 import { kindsInStore } from '../../../operations/target/kinds-in-store.ts'
+import { absentIn } from '../../../operations/target/target-input.ts'
 import type { AgentTarget } from '../agent-target.ts'
 import { projectRoot } from '../inbox/project-root.ts'
 import type { ServedSession } from '../inbox/served-session.ts'
-import type { AgentProfile } from '../profile-form.ts'
-import { type KnownProfile, knownProfiles } from '../profiles.ts'
+import { knownProfiles } from '../profiles.ts'
 import type { NewTask } from './put-task.ts'
+import { refuseUse } from './refuse-use.ts'
 import type { TaskHome } from './task-home.ts'
 import { agentDefault, agentFields, tasksQueue } from './task-input.ts'
 
 type Given = Readonly<Record<string, unknown>>
 type TaskReading = Reading<Given>
 
-/** Reads a task that is asked for into its schedule and its facts; it is refused whole, with everything that is wrong. */
+/** Reads a requested task into its schedule and its facts. An invalid request is refused whole, with every problem. */
 export async function readTask(
   context: OperationContext & Pick<Partial<TaskHome>, 'session'>,
   reading: TaskReading,
@@ -38,15 +35,15 @@ export async function readTask(
     return readSessionTask({ ...context, session: context.session }, reading, { now, isUntimed })
   const named = (value.agent as string | undefined) ?? agentDefault
   const known = (await knownProfiles(context.store)).get(named)
-  await refuseUse(context, { profile: known, given, env: value.env })
+  await refuseUse(context, { profile: known, given })
   const kinds = await kindsInStore(context, [{ agent: named }])
   const folder = known?.profile.cwd === undefined ? context.folder : undefined
   const { task, problems } = taskFrom({ ...context, kinds }, reading, { now, folder, isUntimed })
-  refuse('The task', problems)
+  refuse('The task', [...problems, ...absentHere({ ...context, kinds }, value)])
   return task
 }
 
-/** Reads a task for the session that this process serves. The session does it, so that there is nothing to say of an agent. */
+/** Reads a task for the session that this process serves. The session itself executes the task, so the fields of an agent do not apply. */
 async function readSessionTask(
   context: OperationContext & { readonly session: ServedSession },
   reading: TaskReading,
@@ -54,20 +51,21 @@ async function readSessionTask(
 ): Promise<Omit<NewTask, 'ids'>> {
   const { given, value } = reading
   const { id: session, project } = context.session
-  await refuseUse(context, { profile: undefined, given, env: undefined })
+  await refuseUse(context, { profile: undefined, given })
   const { prompt = '' } = value
   const target = { inbox: { session, prompt } }
   const { task, problems } = taskFrom(context, reading, { now, isUntimed, folder: project, target })
   const missing = {
     field: 'every',
     problem: 'is missing',
-    expected: 'a timing: a session task has no runs that wake it',
+    expected:
+      'the time between two looks, at least 5m; without it let this session call schedule_wakeup at the end of each look',
   }
   refuse('The session task', [...problems, ...strayed(given), ...(isUntimed === true ? [missing] : [])])
   return { ...task, facts: { ...task.facts, project, session } }
 }
 
-/** What is said of an agent where the session itself does the task. */
+/** The problems of a request that gives fields of an agent, or a queue, although the session itself executes the task. */
 function strayed(given: Given): Problem[] {
   const beside = [...agentFields, 'queue'].filter((field) => field !== 'prompt' && given[field] != null)
   return beside.map((field) => ({
@@ -79,17 +77,17 @@ function strayed(given: Given): Problem[] {
 
 export interface TaskPlace {
   readonly now: number
-  /** Where the agent runs that is given no folder; without one its profile says. */
+  /** The folder for an agent for which the caller gives none; absent: the agent's profile decides. */
   readonly folder: string | undefined
-  /** The task of its name as it is: its zone is kept, and its instants were right when they were written. */
+  /** The stored task of the same name: its zone is kept, and its instants were valid when they were written. */
   readonly before?: ScheduleSpec | undefined
-  /** The target, where it is no agent. */
+  /** The target, if it is not an agent. */
   readonly target?: Target
-  /** Its runs say when the next one is. */
+  /** Each run of the task decides when the next run is. */
   readonly isUntimed?: boolean | undefined
 }
 
-/** The same, with the problems beside it. The context has the kinds as the store knows them. */
+/** Reads a task and returns its problems too. The context has the kinds as the store knows them. */
 export function taskFrom(
   context: OperationContext,
   { given, value, problems: found }: TaskReading,
@@ -122,7 +120,7 @@ export function taskFrom(
   return { task, problems: told({ ...read, spec }, now, before) }
 }
 
-/** Reads a change of a task into the whole schedule as it will be. */
+/** Reads a change of a task into the whole schedule after the change. */
 export async function readTaskChange(
   context: OperationContext,
   reading: TaskReading,
@@ -141,7 +139,7 @@ export async function readTaskChange(
   const target = isRetargeted ? changed : before.target
   const profiles = await knownProfiles(context.store)
   const { profile = '' } = (target as unknown as Partial<AgentTarget>).agent ?? {}
-  await refuseUse(context, { profile: profiles.get(profile), given, env: value.env, task: before.task })
+  await refuseUse(context, { profile: profiles.get(profile), given, task: before.task })
   const { fields } = timingOf(given, value, { now, problems })
   const isExpiring = ['expires', 'expiresMs', 'expiresAt', 'permanent'].some((field) => given[field] !== undefined)
   const expiresAt = isExpiring ? readExpiry(given, value, { context, now, problems }) : before.task?.expiresAt
@@ -151,18 +149,27 @@ export async function readTaskChange(
   const isExact = value.exact === undefined ? before.spread === undefined : value.exact === true
   const { expiresAt: _, ...facts } = before.task as TaskFacts
   const spec = { ...mannered(read.spec, { isExact }), task: { ...facts, ...onlyGiven({ expiresAt }) } }
-  refuse(`Task ${facts.id}`, told({ ...read, spec }, now, before))
+  refuse(`Task ${facts.id}`, [...told({ ...read, spec }, now, before), ...absentHere(within, value)])
   return spec
 }
 
-function told(read: ReadSchedule, now: number, before?: ScheduleSpec): Problem[] {
-  return problemsOf(read, { now, before }).map(({ field, ...rest }) => ({
-    field: field.replace(/^target\.agent\.profile$/, 'agent').replace(/^target\.(?:agent\.|inbox\.)?/, ''),
-    ...rest,
-  }))
+/** The files and folders that a caller on this machine names, and that are not there. A caller of a server names those of other machines. */
+function absentHere({ actor, folder, kinds }: OperationContext, { promptFile, cwd }: Given): Problem[] {
+  if (actor.door === 'http') return []
+  return absentIn({ agent: { promptFile }, ...onlyGiven({ cwd }) }, { folder, kinds }).map(ofTask)
 }
 
-/** What every task has, whatever was asked for: its spread, and the question about a missed one-shot. */
+/** A task has the fields of its target, without the target. */
+function ofTask({ field, ...rest }: Problem): Problem {
+  const own = field.replace(/^target\.agent\.profile$/, 'agent').replace(/^target\.(?:agent\.|inbox\.)?/, '')
+  return { field: own, ...rest }
+}
+
+function told(read: ReadSchedule, now: number, before?: ScheduleSpec): Problem[] {
+  return problemsOf(read, { now, before }).map(ofTask)
+}
+
+/** Adds what every task has, whatever the caller requests: its spread, and the question about a missed one-shot. */
 function mannered(spec: ScheduleSpec, { isExact }: { readonly isExact: boolean }): ScheduleSpec {
   const { spread: _, asksWhenMissed: __, ...rest } = spec
   return {
@@ -172,7 +179,7 @@ function mannered(spec: ScheduleSpec, { isExact }: { readonly isExact: boolean }
   }
 }
 
-/** The task in its project, by which its runs are found too. */
+/** Tags the schedule with its project, so that its runs can be found by the project too. */
 function ofProject(spec: ScheduleSpec, folder: string): { project: string; spec: ScheduleSpec } {
   const { cwd = folder } = (spec.target ?? {}) as { readonly cwd?: string }
   const project = projectRoot(cwd)
@@ -189,7 +196,7 @@ function agentOf(value: Given): Partial<AgentTarget['agent']> {
   return onlyGiven({ profile: value.agent, ...Object.fromEntries(given) }) as never
 }
 
-/** A new prompt takes the place of a prompt file, and the other way round. */
+/** A new prompt replaces a prompt file, and a new prompt file replaces a prompt. */
 function changedTarget({ agent, cwd, env, ...rest }: AgentTarget, value: Given): ScheduleSpec['target'] {
   const { lane: _, ...others } = rest as Given
   const { prompt, promptFile, ...kept } = agent
@@ -214,7 +221,10 @@ function isOfTiming({ field }: Problem): boolean {
   return timings.includes(field)
 }
 
-/** The timing as fields of a schedule, and as it was given: the same words mean the same task, although `in` is another instant each time. */
+/**
+ * The timing as fields of a schedule, and as the caller gave it: the same words mean the same task, although `in` is a new instant each
+ * time.
+ */
 function timingOf(given: Given, value: Given, { now, problems }: Collecting): { fields: object; asked: Given } {
   const inMs = durationOf<number | null>(value, 'in', problems)
   const other = timings.slice(0, 4).find((field) => given[field] != null)
@@ -226,7 +236,7 @@ function timingOf(given: Given, value: Given, { now, problems }: Collecting): { 
   return { fields: inMs == null || other !== undefined ? {} : { at: now + inMs }, asked }
 }
 
-/** When it expires. `null` in a change takes the expiry away, as `permanent` does. */
+/** When the task expires. In a change, both `null` and `permanent` remove the expiry. */
 function readExpiry(
   given: Given,
   value: Given,
@@ -243,51 +253,4 @@ function readExpiry(
   }
   if (wantedAt !== undefined && wantedAt <= now) problems.push(over('expiresAt', wantedAt, now))
   return expiryOf({ now, by: callerKind(context.actor), wantedAt, isPermanent: value.permanent === true })
-}
-
-interface Use {
-  readonly profile: KnownProfile | undefined
-  readonly given: Given
-  readonly env: unknown
-  /** The task that is changed. */
-  readonly task?: TaskFacts | undefined
-}
-
-/** What only a person decides: what starts beside the agent, with what rights, and for how long. */
-const forPersons = ['permanent', 'env', 'when', 'until']
-
-async function refuseUse(context: OperationContext, { profile, given, env, task }: Use): Promise<void> {
-  const { actor, scope } = context
-  if (callerKind(actor) === 'agent') {
-    const beyond = forPersons.filter((field) => given[field] !== undefined)
-    if (task?.by === 'person') await refuseAgentUse(context, `Task ${task.id} was made by a person`, task)
-    if (beyond.length > 0) await refuseAgentUse(context, `Only a person may give ${beyond.join(', ')}`, task)
-  }
-  if (actor.within !== undefined) return refuseInRun(actor.within, profile?.profile)
-  if (scope === undefined || scope === 'admin') return
-  const needs: Scope = profile?.profile.mayUse === 'operate' && secretsIn(env).length === 0 ? 'operate' : 'admin'
-  if (profile === undefined || needs === scope) return
-  const hint = `Use a token with that scope, or let agents.${profile.profile.name}.mayUse say operate.`
-  throw tooNarrow(actor.name, { has: scope, needs }, hint)
-}
-
-/** A run plans tasks for its own profile where that says so, and for others where any operator may. */
-function refuseInRun({ profile: own, run }: RunBounds, profile: AgentProfile | undefined): void {
-  if (profile === undefined || profile.mayUse === 'operate') return
-  if (profile.mayUse === 'self' && profile.name === own) return
-  const { name, mayUse = 'admin' } = profile
-  const needs = name === own ? 'self' : 'operate'
-  throw new BelfryError('not-allowed', `Run ${run} may not plan tasks for ${name}: its mayUse is ${mayUse}.`, {
-    hint: `A person may let agents.${name}.mayUse say ${needs}.`,
-    details: { caller: 'agent', profile: name, mayUse, needs },
-  })
-}
-
-async function refuseAgentUse(context: OperationContext, says: string, task: TaskFacts | undefined): Promise<never> {
-  const verb = task === undefined ? 'create' : 'edit'
-  await recordRefusal(context, { noun: 'task', verb }, { id: task?.id })
-  throw new BelfryError('not-allowed', `${says}, and ${JSON.stringify(context.actor.name)} is an agent.`, {
-    hint: 'Leave it out, or ask a person.',
-    details: { caller: 'agent' },
-  })
 }

@@ -6,10 +6,10 @@ import { both, one, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 
 const answerBytesMax = 8 * 1024
-/** How many runs back it looks for one that completed. */
+/** How many previous runs are searched for a completed one. */
 const runsBackMax = 100
 
-// The end is compared through coalesce, so that PostgreSQL goes to the attempts of these runs and not through all that ended.
+// The end is compared through coalesce, so that PostgreSQL reads only the attempts of these runs, and not all ended attempts.
 const find = both(
   'tasks find run before',
   `select r.body, g.profile, g.session_id from
@@ -21,13 +21,13 @@ const find = both(
 )
 
 export interface RunBefore {
-  /** The final text of the last completed run, at most 8 KB of it. */
+  /** The final text of the last completed run, cut to 8 KB. */
   readonly answer: string | null
   readonly profile: string | null
   readonly sessionId: string | null
 }
 
-/** The last completed run of a schedule before this one. */
+/** The last completed run of a schedule before the given run. */
 export function* runBefore({ ns }: StoreContext, scheduleId: string, runId: string): Step<RunBefore | null> {
   const schedule = parseId('schedule', scheduleId)
   const row = yield* one<{ body: string | null; profile: string | null; session_id: string | null }>(

@@ -30,11 +30,14 @@ export interface Task {
   readonly cwd?: string
   readonly timing: string
   readonly zone?: string
-  /** The nominal instant, and when it is due with its spread. */
+  /** The nominal instant, and the instant at which the task is due after its spread. */
   readonly nextAt: number | null
   readonly nextDueAt: number | null
   readonly lastPlannedAt: number | null
   readonly missedRun: string | null
+  readonly pausedUntil: number | null
+  readonly lastRun: string | null
+  readonly lastEnd: string | null
   readonly expiresAt: number | null
   readonly author: string
   readonly by: CallerKind
@@ -69,6 +72,11 @@ export const taskSchema = noted(
         nextDueAt: instantOutput('When that is due: nominal instant plus spread.').nullable(),
         lastPlannedAt: instantOutput('The newest instant that was planned.').nullable(),
         missedRun: text('The run that waits for a decision: missed run, or missed drop.').nullable(),
+        pausedUntil: instantOutput(
+          'When its pause ends by itself; null: it is not paused, or until it is resumed.',
+        ).nullable(),
+        lastRun: text('Its newest run.').nullable(),
+        lastEnd: text('How that run ended: completed, failed, parked and so on; null: it has not.').nullable(),
         expiresAt: instantOutput(
           'Its first occurrence at or after this instant is the last; null: it does not expire.',
         ).nullable(),
@@ -77,7 +85,7 @@ export const taskSchema = noted(
         project: text('The root of the checkout that it belongs to, or its folder.'),
         run: text('The run in which an agent made it.').exactOptional(),
         isExact: flag('Whether it is not spread.'),
-        runsCount: count('Occurrences that have become runs.'),
+        runsCount: count('Occurrences that have become runs; runs by hand are none.'),
         version: count('The version; each change increments it.'),
         schedule: text('The id of its schedule.'),
         createdAt: instantOutput('When it was made.'),
@@ -118,11 +126,14 @@ export function taskOf(view: TaskView): Task {
       run,
       managedBy: view.managedBy,
     }),
-    timing: timingWords(spec.timing),
+    timing: spec.task?.pace === 'self' ? 'at its own pace' : timingWords(spec.timing),
     nextAt: view.nextRunAt,
     nextDueAt: view.nextDueAt,
     lastPlannedAt: view.lastPlannedAt,
     missedRun,
+    pausedUntil: disabled === null ? (paused?.until ?? null) : null,
+    lastRun: view.lastRun?.id ?? null,
+    lastEnd: view.lastRun?.end ?? null,
     expiresAt,
     author,
     by,

@@ -11,12 +11,12 @@ import { valueForm } from '../../../targets/secret-schema.ts'
 
 export const agentDefault = 'claude'
 export const tasksQueue = 'agents'
-/** Agents are heavy, and share the limits of their providers. */
+/** Agents use many resources, and share the limits of their providers. */
 export const tasksPolicy: Policy = { ...defaultPolicy, maxConcurrent: 3 }
 
 const { target: _, payload: __, queue, ...ofSchedule } = scheduleShape
 
-/** How the agent is called. These fields are the target of the schedule. */
+/** How the agent is called. These fields become the target of the schedule. */
 const agentShape = {
   prompt: z.string().describe('What the agent is to do, of at most 64 KB.').optional(),
   promptFile: z.string().min(1).describe('A file with the prompt, read when a run starts.').optional(),
@@ -51,7 +51,7 @@ const agentShape = {
 }
 export const agentFields = Object.keys(agentShape)
 
-/** The manners of a task. */
+/** The spread and the expiry of a task. */
 const mannerShape = {
   exact: z.boolean().describe('Whether it starts at its nominal instant, without spread. Default: false.').optional(),
   expiresAt: instant.describe('Its first occurrence at or after this instant is the last.').optional(),
@@ -72,7 +72,7 @@ const taskShape = {
   queue: queue.unwrap().describe(`The queue that the work goes through. Default: ${tasksQueue}.`).optional(),
   ...mannerShape,
 }
-/** What counts from the moment of a call. */
+/** Fields that are measured from the moment of the call. */
 const fromNow = { ...durationFields('in', 'How long from now it runs once, in place of at.'), ...expiryFields }
 
 const durable = z
@@ -93,10 +93,10 @@ export const taskInput = openInput('schedule', {
 })
 export type TaskInput = z.input<typeof taskInput>
 
-/** A task in a file, which is applied again and again: nothing in it counts from now. */
+/** A task in a file. A file is applied again and again, so no field is measured from the moment of the call. */
 export const taskInFile = openInput('schedule', taskShape)
 
-/** A loop begins at once and has an interval; the rest is as of a task. */
+/** A loop begins at once and has an interval; its other fields are those of a task. */
 export const loopInput = openInput('schedule', {
   prompt: z.string().describe('What the agent is to do, of at most 64 KB.'),
   every: ofSchedule.every,

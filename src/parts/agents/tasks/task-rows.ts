@@ -8,27 +8,36 @@ import { all, both, one, type Row, type Step, thereIsNo } from '../../../store/s
 import type { StoreContext } from '../../../store/store-context.ts'
 import type { ScheduleView } from '../../../store/views.ts'
 
-/** A task: its schedule, and whether work of it is under way. */
+/** A task: its schedule, and whether it has work under way. */
 export interface TaskView extends ScheduleView {
   readonly isLive: boolean
-  /** The run that waits for the decision of a person. */
+  /** The run that waits for a person's decision. */
   readonly missedRun: string | null
-  /** When an attempt of it last started; not when its run was made. */
+  /** When an attempt of the task last started; not when its run was created. */
   readonly lastStartedAt: number | null
+  /** The newest run of the task, and how it ended; `parked` where it waits for a person; null where it has not ended. */
+  readonly lastRun: { readonly id: string; readonly end: string | null } | null
 }
 
 const missedRun = `(select a.run_id from belfry.aside a join belfry.run d on d.id = a.run_id
   where a.kind = 'parked' and a.reason = '${missedReason}' and a.ns = s.ns and d.schedule_id = s.id limit 1)`
-/** The newest runs may wait, so a few are looked at. Each is looked up by itself: a join may be turned round, and read all that is at work. */
+/**
+ * The newest runs may still wait, so a few runs are read. Each run is looked up by a subquery: the database may turn a join round, and read
+ * every run at work.
+ */
 const lastStart = `(select max(coalesce((select l.leased_at from belfry.lease l where l.run_id = r.id),
     (select max(a.started_at) from belfry.attempt a where a.run_id = r.id))) from
   (select id from belfry.run where ns = s.ns and schedule_id = s.id order by id desc limit 5) r)`
-const columns = `${scheduleColumns('s')}, ${missedRun} as missed_run, ${lastStart} as last_start,
+const lastRun = `(select r.id from belfry.run r where r.ns = s.ns and r.schedule_id = s.id order by r.id desc limit 1)`
+/** The end is compared through coalesce, so that PostgreSQL reads only the attempts of this run, and not all ended attempts. */
+const lastEnd = `coalesce((select a.ends from belfry.attempt a where a.run_id = ${lastRun} and coalesce(a.ends, '') <> '' limit 1),
+    (select p.kind from belfry.aside p where p.run_id = ${lastRun} and p.kind = 'parked'))`
+const columns = `${scheduleColumns('s')}, ${missedRun} as missed_run, ${lastStart} as last_start, ${lastRun} as last_run, ${lastEnd} as last_end_of,
   (select w.run_id from belfry.schedule_run w where w.schedule_id = s.id limit 1) as live_run`
 const tasks = 'belfry.task t join belfry.schedule s on s.id = t.schedule_id'
-/** A task that was deleted was not finished: nothing is planned for it, and no decision says so. */
+/** A task that was deleted before it finished is left out: nothing is planned for it, but `is_done` is not set. */
 const isKept = '(s.deleted_at is null or s.is_done = 1)'
-/** Those that finished long ago are closed, so that the others are found among few. */
+/** Tasks that finished long ago are closed, so that the query finds the others among few rows. */
 const isUnfinished = `(t.is_open = 1 and s.deleted_at is null and (s.is_done = 0 or ${hasWork}))`
 
 const findById = both('tasks find', `select ${columns} from ${tasks} where t.ns = $1 and t.id = $2 and ${isKept}`)
@@ -45,6 +54,11 @@ const listUnfinished = both('tasks list', listed(isUnfinished))
 const countUnfinished = both(
   'tasks count',
   `select count(*) as count from ${tasks} where t.ns = $1 and t.project = $2 and ${isUnfinished}`,
+)
+const countOfAgent = both(
+  'tasks count of agent',
+  `select count(*) as count from ${tasks} where t.ns = $1 and t.project = $2 and t.author = $3 and t.caller = 'agent' and t.run_id is null
+    and ${isUnfinished}`,
 )
 const findSame = both(
   'tasks find same',
@@ -75,13 +89,14 @@ const removeForgotten = both(
 )
 
 function taskOf(row: Row): TaskView {
-  const { missed_run: missed, live_run: live, last_start: lastStartedAt } = row
+  const { missed_run: missed, live_run: live, last_start: lastStartedAt, last_run: last, last_end_of: end } = row
   const missedRun = missed == null ? null : formatId('run', missed as number)
   return {
     ...scheduleViewOf(scheduleRowOf(row)),
     isLive: live != null,
     missedRun,
     lastStartedAt: lastStartedAt as number | null,
+    lastRun: last == null ? null : { id: formatId('run', Number(last)), end: end as string | null },
   }
 }
 
@@ -95,11 +110,11 @@ export interface TaskPage {
   readonly after?: string
   readonly limit: number
   readonly project?: string
-  /** Also those that have finished. */
+  /** Whether finished tasks are listed too. */
   readonly all?: boolean
 }
 
-/** Tasks in the order in which they were made. */
+/** Tasks in the order of their creation. */
 export function* listTasks(
   { ns }: StoreContext,
   { after = '', limit, project = '', all: isAll = false }: TaskPage,
@@ -111,14 +126,19 @@ export function* unfinishedTasks({ ns }: StoreContext, project: string): Step<nu
   return (yield* one<{ count: number }>(countUnfinished, ns, project))?.count ?? 0
 }
 
+/** How many unfinished tasks an agent has planned in a project outside of runs. */
+export function* unfinishedOfAgent({ ns }: StoreContext, project: string, author: string): Step<number> {
+  return (yield* one<{ count: number }>(countOfAgent, ns, project, author))?.count ?? 0
+}
+
 export interface AskedTask {
   readonly project: string
   readonly author: string
-  /** What was asked for, as a hash of prompt and timing as they were given. */
+  /** A hash of the request: prompt and timing as the caller gave them. */
   readonly askedAs: string
 }
 
-/** The task that was asked for in the same words since an instant. */
+/** The task that was requested in the same words since an instant. */
 export function* sameTask(
   { ns }: StoreContext,
   { project, author, askedAs }: AskedTask,
@@ -135,7 +155,7 @@ export interface NewTaskRow extends AskedTask {
   readonly runId: number | null
   readonly createdAt: number
   readonly expiresAt: number | null
-  /** The schedule in whose run an agent planned it. */
+  /** The schedule in whose run an agent planned the task. */
   readonly parentId: number | null
   readonly depth: number
 }
@@ -152,10 +172,10 @@ export function* freeId({ ns }: StoreContext, ids: readonly string[]): Step<stri
   return ids.find((id) => !taken.has(id))
 }
 
-/** How long a finished task keeps its name, and can be edited into another. */
+/** How long a finished task keeps its name, and can be edited to run again. */
 const finishedMs = 7 * 86_400_000
 
-/** Deletes tasks that finished long ago, and removes the rows of those that retention has removed. */
+/** Deletes tasks that finished long ago, and removes task rows whose schedule was removed by retention. */
 export function* sweepTasks({ context: { ns }, now, rowsLeft }: Sweeping): Step<number> {
   const retired = yield* all(retire, ns, now, now - finishedMs, rowsLeft)
   const closed = yield* all(close, ns, rowsLeft)

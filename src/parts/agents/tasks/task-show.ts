@@ -8,7 +8,7 @@ const promptWidth = 60
 export function showTaskWritten({ answer, task, budgets }: TaskWritten, sheet: Sheet): string {
   const { paint, isRehearsal } = sheet
   const facts = [
-    `${task.timing}${spreadText(task, sheet)}: ${task.nextDueAt === null ? '' : 'next '}${nextText(task, sheet)}`,
+    `${task.timing}${spreadText(task)}: ${task.nextDueAt === null ? '' : 'next '}${nextText(task, sheet)}`,
     budgets.length === 0 ? 'no budget' : `budget ${budgets.map(plainText).join(', ')}`,
     `expires ${task.expiresAt === null ? 'never' : sheet.inZone(task.zone).stamp(task.expiresAt)}`,
   ]
@@ -17,26 +17,34 @@ export function showTaskWritten({ answer, task, budgets }: TaskWritten, sheet: S
   return `task ${paint.bold(task.id)}${named}  ${facts.join('; ')}${paint.yellow(end)}`
 }
 
-/** How far its next occurrence moves. */
-function spreadText({ nextAt, nextDueAt }: Task, { howLong }: Sheet): string {
+/** How far the spread moves the next occurrence. */
+function spreadText({ nextAt, nextDueAt }: Task): string {
   const ms = (nextDueAt ?? 0) - (nextAt ?? 0)
-  return ms === 0 ? '' : `, spread ${ms > 0 ? '+' : '-'}${howLong(Math.abs(ms))}`
+  return ms === 0 ? '' : `, spread ${ms > 0 ? '+' : '-'}${exactly(Math.abs(ms))}`
+}
+
+/** The whole duration: beside the instant that it leads to, a rounded one would look wrong. */
+function exactly(ms: number): string {
+  const [minutes, seconds] = [Math.floor(ms / 60_000), Math.round((ms % 60_000) / 1_000)]
+  return [minutes > 0 ? [`${minutes} min`] : [], seconds > 0 ? [`${seconds} s`] : []].flat().join(' ') || `${ms} ms`
 }
 
 function nextText(task: Task, sheet: Sheet): string {
-  const { nextDueAt, status, zone, missedRun } = task
+  const { nextDueAt, status, zone, missedRun, pausedUntil, lastRun, lastEnd } = task
+  if (status === 'paused')
+    return pausedUntil === null ? 'paused' : `paused until ${sheet.inZone(zone).stamp(pausedUntil)}`
   if (nextDueAt !== null) return stampText(nextDueAt, sheet.inZone(zone), zone !== undefined)
   if (missedRun !== null) return `missed: ${sheet.command('missed', 'run', task.id)}`
   return {
     waiting: 'when its run has ended',
-    live: 'at work',
-    paused: 'paused',
+    live: 'its run is not over',
     missed: '',
-    finished: 'finished',
+    // A one-shot that failed has finished too, and a person should not have to look for that.
+    finished: lastEnd === null || lastEnd === 'completed' ? 'finished' : `${lastEnd}: ${lastRun}`,
   }[status]
 }
 
-/** With its day of the week; the zone is left out where the words before name it. */
+/** The instant with its day of the week; the zone is left out if the text before already names it. */
 function stampText(at: number, sheet: Sheet, isZoned: boolean): string {
   const day = new Intl.DateTimeFormat('en', { weekday: 'short', timeZone: sheet.zone }).format(at)
   const stamp = sheet.stamp(at)
@@ -53,7 +61,7 @@ export const tasksShown: Listing<readonly Task[], Task> = {
     `No tasks. Create one: ${command('task', 'create', '--in', '20m', '--agent', 'claude', '--prompt', 'Is the deploy healthy?')}`,
   columns: [
     ['TASK', ({ id, name }, { paint }) => paint.bold(name === `task-${id}` ? id : `${id} ${plainText(name)}`)],
-    ['WHEN', (task, sheet) => `${task.timing}${spreadText(task, sheet)}`],
+    ['WHEN', (task) => `${task.timing}${spreadText(task)}`],
     ['NEXT', nextText],
     ['STATUS', 'status', 'status'],
     ['AGENT', 'agent', 'text'],
@@ -72,7 +80,7 @@ export const taskShown: Facts<Task> = {
   },
   facts: [
     ['agent', ({ agent, model }) => plainText(model === undefined ? agent : `${agent} (${model})`)],
-    ['when', (task, sheet) => `${task.timing}${spreadText(task, sheet)}`],
+    ['when', (task) => `${task.timing}${spreadText(task)}`],
     ['next', nextText],
     [
       'nominal',
@@ -83,7 +91,8 @@ export const taskShown: Facts<Task> = {
     ['folder', 'cwd', 'text'],
     ['project', 'project', 'text'],
     ['expires', ({ expiresAt, zone }, sheet) => (expiresAt === null ? 'never' : sheet.inZone(zone).when(expiresAt))],
-    ['runs', 'runsCount', 'count'],
+    ['occurrences', 'runsCount', 'count'],
+    ['last run', ({ lastRun, lastEnd }) => lastRun && `${lastRun}${lastEnd === null ? '' : `, ${lastEnd}`}`],
     ['by', ({ author, by }) => plainText(by === 'agent' ? `${author} (an agent)` : author)],
     ['made', 'createdAt', 'when'],
   ],

@@ -25,7 +25,7 @@ import { taskShown, tasksShown } from './task-show.ts'
 import { create, edit, loop } from './task-writes.ts'
 
 const reading = { noun: 'task', effect: 'read', scope: 'read', doors: everyDoor, method: 'GET' } as const
-/** A task is a schedule, and models steer schedules with the tools that they have. */
+/** A task is a schedule, so models steer tasks with their tools for schedules. */
 const notModels: Doors = { ...everyDoor, mcp: 'Models steer the schedule of a task, by its name.' }
 
 const steering = {
@@ -109,7 +109,10 @@ const pause = operation({
   request: 'a pause of a task',
   input: pauseOfSchedule.input.omit({ name: true }).extend({ id: taskId }),
   output: taskSchema,
-  show: ({ id }, { command }) => `paused task ${id}; resume it: ${command('task', 'resume', id)}`,
+  show: ({ id, pausedUntil, zone }, sheet) => {
+    const until = pausedUntil === null ? '' : ` until ${sheet.inZone(zone).stamp(pausedUntil)}`
+    return `paused task ${id}${until}; resume it: ${sheet.command('task', 'resume', id)}`
+  },
   examples: [{ id: '3f9c01ab' }, { id: '3f9c01ab', for: '2d', reason: 'Holidays.' }],
   async judge(context, { given, value, problems }) {
     if (value.id === undefined) throw refusal('The pause of a task', problems)

@@ -1,16 +1,20 @@
+import { oftenRefusal } from '../../../core/agent/child-quota.ts'
+import { agentExpiryMs } from '../../../core/agent/task.ts'
+import { callerKind } from '../../../core/caller.ts'
 import { BelfryError } from '../../../core/error.ts'
+import type { ScheduleSpec } from '../../../core/schedule/schedule-spec.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import type { Reading } from '../../../operations/input/read-input.ts'
 import { refusal } from '../../../operations/input/refuse-input.ts'
 import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
-import { refuseLoosening } from '../../../operations/refuse-loosening.ts'
+import { refuseLeaving, refuseLoosening, refuseUnbounding } from '../../../operations/refuse-loosening.ts'
 import { readUpcoming } from '../../../operations/schedule/upcoming.ts'
 import { putSchedule } from '../../../store/schedules/put-schedule.ts'
 import { clockNow } from '../../../store/statement.ts'
 import type { ScheduleView } from '../../../store/views.ts'
 import { presentTask } from './present-task.ts'
-import { createTask, type NewTask } from './put-task.ts'
+import { createTask, type NewTask, notForAgent } from './put-task.ts'
 import { readTask, readTaskChange } from './read-task.ts'
 import { budgetsOf, type TaskWritten, taskOf, taskWritten } from './task-answer.ts'
 import { type TaskHome, taskHome } from './task-home.ts'
@@ -21,7 +25,7 @@ import { showTaskWritten } from './task-show.ts'
 const idsTried = 4
 const nextCount = 5
 
-/** All fields of a schedule, three times over, are more than a model should read for one verb. */
+/** All fields of a schedule, three times, are more than a model should read for one verb. */
 const notModels: Doors = { ...everyDoor, mcp: 'Models make tasks with the tools of the set tasks.' }
 
 const writing = {
@@ -49,7 +53,7 @@ export const create = operation({
   examples: [
     { cron: '0 9 * * 1-5', zone: 'Europe/Paris', agent: 'claude', prompt: 'Triage the inbox' },
     { in: '20m', agent: 'codex', prompt: 'Is the deploy healthy?' },
-    { name: 'review', every: '1d', promptFile: 'prompts/review.md', context: 'last', expires: '30d' },
+    { name: 'review', every: '1d', promptFile: '/srv/app/prompts/review.md', context: 'last', expires: '30d' },
   ],
   judge: (context, reading) => createdFrom(context, reading as Reading<Readonly<Record<string, unknown>>>),
 })
@@ -88,9 +92,9 @@ async function createdFrom(context: OperationContext, reading: Reading<Given>): 
 type ReadTask = Omit<NewTask, 'ids'>
 
 export interface MakingTask {
-  /** Its runs say when the next one is. */
+  /** Each run of the task decides when the next run is. */
   readonly isUntimed?: boolean
-  /** What is made of the task after it was read. */
+  /** A change to apply to the task after it was read. */
   readonly shaped?: (task: ReadTask) => ReadTask
 }
 
@@ -100,7 +104,7 @@ export interface MadeTask {
   readonly home: TaskHome
 }
 
-/** Makes a task as it was asked for, where `durable` says. */
+/** Creates a requested task in the store that `durable` selects. */
 export async function madeFrom(
   context: OperationContext,
   { value: { durable, ...value }, given: { durable: _, ...given }, problems }: Reading<Given>,
@@ -111,19 +115,21 @@ export async function madeFrom(
   const now = await store.look(clockNow)
   const task = shaped(await readTask(home, { value, given, problems }, { now, isUntimed }))
   const ids = Array.from({ length: idsTried }, () => context.randomHex(4))
-  const others = await home.others(task.facts.project)
-  const answer = await store.do(createTask, { ...task, ids, others }, { actor })
+  refuseUnbounding(context, 'The task', { before: null, after: task.spec })
+  const { project, author } = task.facts
+  const [others, othersOfAgent] = [await home.others(project), await home.othersOfAgent(project, author)]
+  const answer = await store.do(createTask, { ...task, ids, others, othersOfAgent }, { actor })
   const view = answer.answer === 'created' ? fresh(answer.put.schedule) : await presentTask(home, answer.id)
   return { answer: answer.answer, view, home }
 }
 
-/** A dry run leaves nothing to read. */
+/** A dry run leaves no row to read. */
 function fresh(schedule: ScheduleView): TaskView {
-  return { ...schedule, isLive: false, missedRun: null, lastStartedAt: null }
+  return { ...schedule, isLive: false, missedRun: null, lastStartedAt: null, lastRun: null }
 }
 
 async function written(context: OperationContext, answer: TaskWritten['answer'], view: TaskView): Promise<TaskWritten> {
-  const { isLive: _, missedRun: __, lastStartedAt: ___, ...schedule } = view
+  const { isLive: _, missedRun: __, lastStartedAt: ___, lastRun: ____, ...schedule } = view
   const now = await context.store.look(clockNow)
   const next = await readUpcoming(context.store, { now, schedule, count: nextCount })
   return { answer, task: taskOf(view), budgets: await budgetsOf(context, view), next }
@@ -152,15 +158,25 @@ export const edit = operation({
     const { store, actor } = context
     const now = await store.look(clockNow)
     const spec = await readTaskChange(context, reading as never, { before: before.spec, now })
+    refuseOften(context, spec, now)
     refuseLoosening(context, `Task ${id}`, { before: before.spec.options, after: spec.options })
+    await refuseLeaving(context, `Task ${id}`, { before: before.spec, after: spec })
+    refuseUnbounding(context, `Task ${id}`, { before: before.spec, after: spec })
     const seen = { ifVersion: ifVersion ?? before.version, ifId: before.id }
     const put = await store.do(putSchedule, spec, { mode: 'put', actor, ...seen, ...onlyGiven({ reason }) })
     if (put.answer === 'version-differs') throw otherVersion(id, put.schedule.version)
-    const { isLive, missedRun, lastStartedAt } = before
-    const view = { ...put.schedule, isLive, missedRun, lastStartedAt }
+    const { isLive, missedRun, lastStartedAt, lastRun } = before
+    const view = { ...put.schedule, isLive, missedRun, lastStartedAt, lastRun }
     return written(context, put.answer === 'updated' ? 'updated' : 'unchanged', view)
   },
 })
+
+/** What an agent may not plan it may not make of a planned task either. */
+function refuseOften({ actor }: OperationContext, { timing, task }: ScheduleSpec, now: number): void {
+  if (callerKind(actor) !== 'agent') return
+  const refusal = oftenRefusal({ now, timing, expiresAt: task?.expiresAt ?? now + agentExpiryMs })
+  if (refusal !== null) throw notForAgent(refusal)
+}
 
 function otherVersion(id: string, version: number): BelfryError {
   return new BelfryError('conflict', `Task ${id} has version ${version}: another caller has changed it.`, {

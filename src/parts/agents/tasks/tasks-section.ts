@@ -68,7 +68,7 @@ export const tasksSection: ConfigSection<TaskEntry, TaskApplied> = {
     }
   },
   placed: (entries) => Object.fromEntries(entries.map(({ name, spec }) => [`task ${name}`, spec.target])),
-  // The agent is started with the prompt, whether it is named or not.
+  // The worker starts the agent with the prompt, even if the file names no agent.
   starts: (given, where) => {
     const { prompt, promptFile, agent, ...rest } = isRecord(given) ? given : {}
     if (agent !== undefined) return []
@@ -97,7 +97,7 @@ export const tasksSection: ConfigSection<TaskEntry, TaskApplied> = {
   }),
 }
 
-/** Paths in `.belfry/tasks.json` are those of the project, not of Belfry's own folder. */
+/** Paths in `.belfry/tasks.json` are relative to the project, not to Belfry's own folder. */
 function baseOf(folder: string): string {
   return basename(folder) === '.belfry' ? dirname(folder) : folder
 }

@@ -14,7 +14,10 @@ import { liveProjects } from '../inbox/message-rows.ts'
 import { promptOf } from '../missed/missed-rows.ts'
 
 const dayMs = 86_400_000
-/** After downtime schedules are fired in several steps. The question waits for the last of them, but not for ever. */
+/**
+ * After downtime schedules are fired in several steps. The notification waits until this long after the newest missed run, but never longer
+ * than `unsettledMsMax` after the oldest one.
+ */
 const settledMs = 10_000
 const unsettledMsMax = 120_000
 const stepLimit = 200
@@ -27,7 +30,7 @@ const findMissed = both(
     where a.ns = $1 and a.kind = 'parked' and a.reason = '${missedReason}' and a.run_id > coalesce(t.missed_told, 0)
     order by a.run_id limit $2`,
 )
-/** Of two workers that find the same task, one marks it and tells. */
+/** If two workers find the same task, one of them marks it and notifies. */
 const markMissed = both(
   'tasks mark missed told',
   'update belfry.task set missed_told = $2 where schedule_id = $1 and coalesce(missed_told, 0) < $2 returning id',
@@ -68,7 +71,7 @@ interface ExpiringRow extends UntoldRow {
   readonly spec: string
 }
 
-/** Raises missed prompts that wait for a decision, all at once, so that a receiver gets one question. Returns how many. */
+/** Notifies of missed prompts that wait for a decision, all at once, so that a receiver gets one question. Returns how many. */
 export function* tellMissed(context: StoreContext): Step<number> {
   const now = yield* clockNow()
   const rows = yield* all<MissedRow>(findMissed, context.ns, stepLimit)
@@ -90,14 +93,16 @@ export function* tellMissed(context: StoreContext): Step<number> {
   })
 }
 
-/** Raises recurring tasks that expire within a day. One that was made for less than a day is known to end soon. */
+/**
+ * Notifies of recurring tasks that expire within a day. A task created for less than a day is left out: its author knows that it ends soon.
+ */
 export function* tellExpiring(context: StoreContext): Step<number> {
   const now = yield* clockNow()
   const rows = yield* all<ExpiringRow>(findExpiring, context.ns, now, now + dayMs, stepLimit)
   const marked: ExpiringRow[] = []
   for (const row of rows) {
     const isMarked = (yield* one(markExpiring, row.schedule_id, row.expires_at)) !== undefined
-    // A one-shot ends by itself.
+    // A one-shot ends by itself, so its expiry is not announced.
     if (isMarked && (JSON.parse(row.spec) as ScheduleSpec).timing.at === undefined) marked.push(row)
   }
   return yield* raiseEach(context, marked, (row) => ({
@@ -107,7 +112,7 @@ export function* tellExpiring(context: StoreContext): Step<number> {
   }))
 }
 
-/** Where no receiver is named, a session of the project that is open is told. */
+/** If no receiver is configured, an open session of the project is notified. */
 function* raiseEach<Row extends UntoldRow>(
   context: StoreContext,
   rows: readonly Row[],
@@ -124,7 +129,7 @@ function* raiseEach<Row extends UntoldRow>(
   return rows.length
 }
 
-/** One worker among all tells, with each beat. */
+/** With each beat, one worker of all notifies. */
 export const tellDuty: Duty = {
   name: 'tasks',
   everyMs: 0,

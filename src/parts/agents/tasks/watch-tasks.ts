@@ -3,7 +3,9 @@ import type { Flags, WorkerPart, WorkerPartContext } from '../../../doors/cli/pa
 
 const fileName = 'tasks.json'
 
-/** Lets a worker apply the tasks in its `.belfry` folder, as it applies its config file: read-only, and only once they are trusted. */
+/**
+ * Lets a worker apply the tasks in its `.belfry` folder as it applies its config file: read-only, and only after a person has trusted them.
+ */
 export async function watchTasks({ config }: Flags, { place, world }: WorkerPartContext): Promise<WorkerPart> {
   if ((config ?? world.env.BELFRY_CONFIG) === 'none') return {}
   const path = join(place.belfryFolder, fileName)

@@ -13,12 +13,12 @@ export interface Attached {
   readonly command: string
 }
 
-/** Shows a terminal in this one, until the person detaches (Ctrl-b d) or the program ends. */
+/** Shows the terminal of a run in the current one, until the person detaches (Ctrl-b d) or the program ends. */
 export async function attached({ socket, session, isReadOnly }: Attachment): Promise<Attached> {
   const args = ['-S', socket, 'attach-session', ...(isReadOnly ? ['-r'] : []), '-t', paneOf(session)]
   const command = ['tmux', ...args].join(' ')
   if (!process.stdin.isTTY || !process.stdout.isTTY) return { attached: false, command }
-  // Inside a tmux of the user's own, tmux would refuse to attach.
+  // Inside the user's own tmux, tmux would refuse to attach.
   const { TMUX: _, ...env } = process.env
   const [exitCode] = (await once(spawn('tmux', args, { stdio: 'inherit', env }), 'exit')) as [number | null]
   return { attached: exitCode === 0, command }

@@ -1,7 +1,7 @@
 import type { Part } from '../../../part.ts'
 import { attach, screen } from './terminal-verbs.ts'
 
-/** How long a run waits that this machine has no terminal for; another worker may take it at once. */
+/** How long a run waits if this machine has no terminal for it; another worker may take the run at once. */
 const noTerminalMs = 30_000
 
 /** Terminals: agents that people can look at and talk to while they run. */

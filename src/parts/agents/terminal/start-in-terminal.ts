@@ -9,18 +9,18 @@ import { PassThrough } from 'node:stream'
 import { promisify } from 'node:util'
 import { pause, systemClock } from '../../../core/clock.ts'
 import { BelfryError } from '../../../core/error.ts'
-import { ProcessGroup } from '../../../targets/command/process-group.ts'
 import type { Program } from '../../../targets/command/start-problem.ts'
 import type { Exit, Started, StartInput } from '../../../targets/command/start-program.ts'
+import { ProcessGroup } from '../../../targets/process-group.ts'
 import { isOver as isZombie, processRow } from '../../../targets/process-table.ts'
 import { paneOf, terminalName, tmux } from './tmux.ts'
 
 /**
- * Runs first as the command of the pane, and becomes the program by exec. It waits until the tether holds its group; a worker that
- * dies before never lets it go on. Nothing is typed into the pane: a shell would run what an agent prints.
+ * Runs first as the command of the pane, and becomes the program by exec. The script waits until the tether holds its process group; if the
+ * worker dies before that, the program never starts. Nothing is typed into the pane, because a shell would run what an agent prints.
  */
 const gate = 'while [ ! -e "$1/go" ]; do kill -0 "$2" 2>/dev/null || exit 1; sleep 0.02; done; . "$1/start"'
-/** The first byte says that the output is listened to. */
+/** The first byte confirms that the output has a reader. */
 const listenedTo = 1
 const silenceMs = 200
 const pollMs = 500
@@ -34,22 +34,22 @@ export interface TerminalInput extends StartInput {
   readonly runId: string
 }
 
-/** What identifies the process in a terminal for ever. */
+/** Facts that identify the process in a terminal for good. */
 export interface TerminalFacts {
   readonly socket: string
   readonly session: string
   readonly pid: number
-  /** When it started, in ticks since boot; null where the system does not say. */
+  /** When the process started, in ticks since boot; null if the system does not report it. */
   readonly startTicks: number | null
 }
 
 export interface StartedInTerminal extends Started {
   readonly terminal: TerminalFacts
-  /** Closes the terminal, when nothing of the program is left. */
+  /** Closes the terminal, after the last process of the program has ended. */
   close(): Promise<void>
 }
 
-/** Starts a program in a terminal of its own, in the background, behind the tether. Throws when it was not started. */
+/** Starts a program in a terminal of its own, in the background, under the tether. Throws if the program was not started. */
 export async function startInTerminal({
   program,
   input,
@@ -70,7 +70,7 @@ export async function startInTerminal({
     const { pid, serverPid } = await paneMade(socket, session, folder)
     const group = new ProcessGroup(pid, killAfterMs)
     await output.listened()
-    await tether.hold(pid).catch((error: unknown) => {
+    await tether.hold(pid, killAfterMs).catch((error: unknown) => {
       tether.letGo(pid)
       throw error
     })
@@ -91,7 +91,10 @@ export async function startInTerminal({
   }
 }
 
-/** With its last terminal the server ends, and one that begins at that moment is lost with it: then it is made again. */
+/**
+ * The tmux server exits with its last terminal, and a terminal that is created at that moment is lost with it. Then the terminal is created
+ * again.
+ */
 async function paneMade(socket: string, session: string, folder: string): Promise<Pane> {
   for (let tries = 1; ; tries++) {
     try {
@@ -108,7 +111,7 @@ interface Pane {
   readonly serverPid: number
 }
 
-/** A terminal that an attempt left behind when its worker died has the same name. */
+/** A terminal that was left behind by an attempt whose worker died has the same name. */
 async function newPane(socket: string, session: string, folder: string): Promise<Pane> {
   const pane = paneOf(session)
   await tmux(socket, ['kill-session', '-t', pane]).catch(() => undefined)
@@ -149,14 +152,14 @@ async function ended({ terminal, serverPid, output }: Ending): Promise<Exit> {
   const seen = await tmux(socket, ['display-message', '-p', '-t', paneOf(session), dead]).catch(() => '')
   await output.quiet()
   const [isDead, status = '', signal = ''] = seen.trim().split('|')
-  // The terminal was closed from outside, and the program with it.
+  // The terminal was closed from outside, which ended the program.
   if (isDead !== '1') return { exitCode: null, signal: 'SIGHUP' }
   return status === ''
     ? { exitCode: null, signal: signalName(Number(signal)) }
     : { exitCode: Number(status), signal: null }
 }
 
-/** Whether the program has ended, whatever tmux says: a pid alone may soon be another's. */
+/** Whether the program has ended, whatever tmux reports. The pid alone proves nothing: it may soon belong to another process. */
 async function isOver({ pid, startTicks }: TerminalFacts): Promise<boolean> {
   if (startTicks === null) return !isThere(pid)
   const row = await processRow(pid)
@@ -171,7 +174,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** A server that is busy with output may miss the end of a program; told again, it looks. */
+/** A server that is busy with output may miss the end of a program; this signal makes it look again. */
 function nudge(serverPid: number): void {
   try {
     process.kill(serverPid, 'SIGCHLD')
@@ -184,7 +187,7 @@ function signalName(number: number): string | null {
   return Object.entries(system.signals).find(([, value]) => value === number)?.[0] ?? null
 }
 
-/** What the pane prints. tmux does not wait for its reader: it keeps what is not read yet. */
+/** The output of the pane. tmux does not wait for the reader: it keeps the output that was not read yet. */
 class Output {
   readonly stream: Socket
   readonly #writer: number
@@ -197,7 +200,7 @@ class Output {
   static async at(path: string): Promise<Output> {
     await promisify(execFile)('mkfifo', ['-m', '600', path])
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    // Until the pane writes, this end keeps the pipe open.
+    // This end keeps the pipe open until the pane writes.
     const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
     return new Output(new Socket({ fd, readable: true, writable: false }), writer)
   }
@@ -209,7 +212,7 @@ class Output {
     if (first !== listenedTo) throw new BelfryError('unavailable', 'The output of the terminal cannot be read.')
   }
 
-  /** Resolves when nothing has come for a while although all of it was read. */
+  /** Resolves when all output was read and no more has come for a while. */
   async quiet(): Promise<void> {
     for (let before = -1; this.stream.isPaused() || this.stream.bytesRead !== before; ) {
       before = this.stream.bytesRead
@@ -218,7 +221,7 @@ class Output {
   }
 }
 
-/** Environment and arguments may be secrets, so they are in a file that is gone when the program begins. */
+/** Environment and arguments may contain secrets, so they are in a file that is gone before the program begins. */
 async function writeStart(folder: string, { argv, cwd, environment }: Program, input: string | null): Promise<void> {
   const names = Object.keys(environment).filter((name) => !/^[A-Za-z_]\w*$/.test(name))
   if (names.length > 0)

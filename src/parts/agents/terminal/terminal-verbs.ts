@@ -83,11 +83,15 @@ export const attach = operation({
 
 /** The terminal of a run that is at work on this machine. */
 async function terminalOf(context: OperationContext, id: string): Promise<NonNullable<KeptFacts['terminal']>> {
-  const { status, fence } = await presentRun(context, id)
+  const { status, fence, end } = await presentRun(context, id)
   const attempt = (await context.store.look(agentAttempts, id)).get(fence)
   const terminal = attempt?.facts.terminal
-  const hint = `Follow it with \`belfry run output -f ${id}\`.`
-  if (status !== 'leased') throw none(`Run ${id} is ${status}: its terminal is closed.`, hint)
+  const isAtWork = status === 'leased'
+  const hint =
+    end === null
+      ? `Follow it with \`belfry run output -f ${id}\`.`
+      : `Read what it printed with \`belfry run output ${id}\`.`
+  if (!isAtWork && terminal !== undefined) throw none(`Run ${id} is ${status}: its terminal is closed.`, hint)
   if (terminal === undefined)
     throw none(`Run ${id} has no terminal: only agents with \`terminal: tmux\` have one.`, hint)
   if (terminal.machine === hostname()) return terminal

@@ -8,27 +8,26 @@ import { BelfryError } from '../../../core/error.ts'
 import { reasonText } from '../../../core/reason-text.ts'
 import type { KindStore } from '../../../targets/kind.ts'
 
-/** The socket of a tmux server of Belfry's own: one for each store and namespace. */
+/** The socket of Belfry's own tmux server: one for each store and namespace. */
 export function socketPath({ place, namespace }: Pick<KindStore, 'place' | 'namespace'>): string {
   const name = createHash('sha256').update(`${place} ${namespace}`).digest('hex').slice(0, 16)
   return join(tmpdir(), `belfry-${userInfo().uid}`, name)
 }
 
-/** The same, in a folder that only this user may enter. */
+/** The socket of Belfry's own tmux server, in a folder that only this user may enter. */
 export async function tmuxSocket(store: Pick<KindStore, 'place' | 'namespace'>): Promise<string> {
   const { uid } = userInfo()
   const path = socketPath(store)
   const folder = dirname(path)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const { mode, uid: owner } = await lstat(folder)
-  // Another user may have made it, to see what runs in the terminals.
+  // Another user may have created the folder, to see what runs in the terminals.
   if (owner !== uid || (mode & 0o170_077) !== constants.S_IFDIR) {
     throw new BelfryError('unavailable', `The folder ${folder} is not a folder that only this user may enter.`)
   }
   return path
 }
 
-/** The name of the terminal of a run. */
 export function terminalName(runId: string): string {
   return `belfry-${runId}`
 }
@@ -37,14 +36,14 @@ export function runOfTerminal(name: string): string | null {
   return /^belfry-(r-\w+)$/.exec(name)?.[1] ?? null
 }
 
-/** A target of exactly this name; without `=` tmux takes any session that begins so. */
+/** A tmux target with exactly this name; without `=` tmux takes any session whose name begins with it. */
 export function paneOf(name: string): string {
   return `=${name}:`
 }
 
 /**
- * Calls tmux with no configuration of the user. The server begins with the first call, and takes its environment from it: nothing
- * of the worker's own goes there.
+ * Calls tmux without the user's configuration. The first call starts the server, which inherits the environment of the call, so none of the
+ * worker's own variables are passed.
  */
 export function tmux(socket: string, args: readonly string[]): Promise<string> {
   const { PATH = '', HOME = '/' } = process.env
@@ -57,7 +56,6 @@ export function tmux(socket: string, args: readonly string[]): Promise<string> {
   })
 }
 
-/** Whether tmux is installed here. */
 export async function isTmuxHere(path = process.env.PATH ?? ''): Promise<boolean> {
   for (const folder of path.split(delimiter)) {
     const isThere = await access(join(folder, 'tmux'), constants.X_OK).then(

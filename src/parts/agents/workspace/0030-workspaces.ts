@@ -1,6 +1,6 @@
 import type { Migration } from '../../../store/migrations/migration.ts'
 
-/** Which attempt works in a checkout, and the worktrees that attempts have made: a worktree outlives its attempt when it has changes. */
+/** Which attempt works in a checkout, and the worktrees of attempts: a worktree with changes is kept after its attempt. */
 export const workspaceTables: Migration = {
   version: 30,
   name: 'workspaces',

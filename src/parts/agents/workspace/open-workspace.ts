@@ -9,20 +9,20 @@ import { isFolder, pruneWorktrees } from './prune-worktrees.ts'
 import { addWorktree, bytesIn, checkoutRoot, commitOf, hasChanges, removeWorktree } from './worktree.ts'
 import { forgetWorktree, keepWorktree, leaveWorktree, type WorktreeRow, worktreeOf } from './worktree-rows.ts'
 
-/** Worktrees of one machine take at most this much. */
+/** The largest total size of the worktrees of one machine. */
 const worktreesBytesMax = 20 * 1024 ** 3
 
 /** Where an attempt works. */
 export interface Workspace {
   readonly cwd: string
-  /** Whether it is as an earlier attempt of the run left it. */
+  /** Whether the workspace is as an earlier attempt of the run left it. */
   readonly isContinued: boolean
-  /** Called once, when nothing of the attempt runs any more. */
+  /** Called once, after the last process of the attempt has ended. */
   leave(end: WorkspaceEnd): Promise<void>
 }
 
 export interface WorktreeWanted {
-  /** The folder in the checkout that it is made from. */
+  /** The folder in the checkout that the worktree is made from. */
   readonly cwd: string
   readonly ref?: string | undefined
   readonly keep?: Keep | undefined
@@ -30,7 +30,7 @@ export interface WorktreeWanted {
   readonly isResumed: boolean
 }
 
-/** A worktree for one attempt, or the one in which an interrupted attempt was at work. */
+/** A worktree for one attempt: a new one, or the one in which an interrupted attempt worked. */
 export async function openWorktree(store: KindStore, attempt: Attempt, wanted: WorktreeWanted): Promise<Workspace> {
   const { cwd, keep = 'changed', isResumed } = wanted
   if (!(await isFolder(cwd))) throw missing(cwd)
@@ -73,7 +73,7 @@ async function madeWorktree(
   return { runId, fence, ...made, leftAt: null, hasChanges: null, bytes: null }
 }
 
-/** Old worktrees without changes go first; where changes alone are too large, a person decides. */
+/** Old worktrees without changes are removed first. If worktrees with changes are too large by themselves, a person decides. */
 async function makeRoom(store: KindStore): Promise<void> {
   const { kept } = await pruneWorktrees(store, { bytesMax: worktreesBytesMax })
   const bytes = kept.reduce((sum, each) => sum + (each.bytes ?? 0), 0)
@@ -83,7 +83,7 @@ async function makeRoom(store: KindStore): Promise<void> {
   })
 }
 
-/** Beside the store; where that is no file, in the checkout. Git does not look into it. */
+/** The folder is beside the store; if the store is not a file, it is in the checkout, where git ignores it. */
 async function worktreesFolder({ place }: KindStore, root: string): Promise<string> {
   const folder = join(isAbsolute(place) ? dirname(place) : join(root, '.belfry'), 'worktrees')
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -99,7 +99,7 @@ interface Leaving {
 
 async function leftWorktree(store: KindStore, { clock }: Attempt, { row, keep, end }: Leaving): Promise<void> {
   const { root, path, base, runId, fence } = row
-  // One that cannot be read may have changes.
+  // A worktree that cannot be read may have changes.
   const changed = await hasChanges(path, base).catch(() => true)
   if (isWorkspaceKept({ keep, end, hasChanges: changed })) {
     const bytes = await bytesIn(path)

@@ -3,7 +3,7 @@ import { workspaceTables } from './0030-workspaces.ts'
 import { checkoutFull, leaveCheckouts, reserveCheckout } from './reserve-checkout.ts'
 import { workspaceOperations } from './workspace-verbs.ts'
 
-/** Where agents work: one at a time in a checkout, or each in a worktree of its own. */
+/** Where agents work: one at a time in a checkout, or each in its own worktree. */
 export const workspaces = {
   name: 'workspaces',
   migrations: [workspaceTables],

@@ -6,7 +6,7 @@ import type { KindStore } from '../../../targets/kind.ts'
 import { bytesIn, hasChanges, removeWorktree } from './worktree.ts'
 import { forgetWorktree, listWorktrees, type WorktreeRow } from './worktree-rows.ts'
 
-/** A worktree with what its run and this machine say of it. */
+/** A worktree, with the state of its run and of its folder on this machine. */
 export interface Worktree extends WorktreeRow {
   readonly isOver: boolean
   /** Whether its folder is gone. */
@@ -14,9 +14,9 @@ export interface Worktree extends WorktreeRow {
 }
 
 export interface Pruning {
-  /** Remove only as many as it takes to come under this size. Default: all that may go. */
+  /** Remove only as many as it takes to get below this size. Default: all that may be removed. */
   readonly bytesMax?: number
-  /** Whether those with changes go too. */
+  /** Whether worktrees with changes are removed too. */
   readonly withChanges?: boolean
 }
 
@@ -53,7 +53,7 @@ async function lookedAt(store: KindStore, row: WorktreeRow): Promise<Worktree> {
   const isOver = run === null || run.end !== null
   if (row.machine !== hostname()) return { ...row, isOver, isGone: false }
   const isGone = !(await isFolder(row.path))
-  // Its worker was lost before it could look.
+  // The worker was lost before it could look for changes.
   const isUnseen = isOver && !isGone && row.leftAt === null
   if (!isUnseen) return { ...row, isOver, isGone }
   const changed = await hasChanges(row.path, row.base).catch(() => true)

@@ -9,24 +9,24 @@ import type { Ends } from '../../../store/runs/end-hooks.ts'
 import { both, clockNow, dialects, each, one, run, type Step, thereIsNo } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 
-/** Two agents in one checkout would overwrite each other's work, whatever queues they come from. */
+/** Two agents in one checkout would overwrite each other's work, even if their queues differ. */
 export const checkoutFull: HoldReason = {
   code: 'checkout-full',
   firing: 'waits',
   says: 'An agent works in this checkout: other runs for it wait.',
   unblocks: 'The run ends; or give runs a worktree of their own: `--workspace worktree`.',
   sentence: ({ subject, note }) => `Run ${note ?? 'of an agent'} works in ${subject}.`,
-  ends: 'It starts when that run ends.',
+  ends: 'It starts when that run ends, and asks again at the latest.',
   lift: ({ note }) => ({ what: 'Look at that run.', words: ['run', 'show', note ?? ''] }),
 }
 
 const belfry: Actor = { name: 'belfry', door: 'worker' }
-/** The end of the run lifts the hold. This bound is for a hold that nothing lifted. */
+/** The end of the run lifts the hold. This time is the limit for a hold that was not lifted. */
 const holdMsMax = 600_000
 
 const leased = 'select concurrency_key from belfry.lease where run_id = $1 and fence = $2'
 const lockLease = dialects('checkout lock lease', { sqlite: leased, postgres: `${leased} for key share` })
-/** The place of an attempt whose lease is gone is free. */
+/** A checkout is free if the lease of the attempt that took it has ended. */
 const take = both(
   'checkout take',
   `insert into belfry.agent_checkout as c (ns, path, run_id, fence) values ($1, $2, $3, $4)
@@ -45,15 +45,15 @@ const leave = dialects('checkout leave', {
 })
 
 /**
- * Takes the checkout that the concurrency key of a run names, for one attempt. A run that finds it taken holds the key, in every
- * queue, and waits there: the end of the other run lifts the hold.
+ * Reserves the checkout that the concurrency key of a run names, for one attempt. If the checkout is taken, the run puts a hold on the key
+ * in every queue and waits: the end of the other run lifts the hold.
  */
 export function* reserveCheckout(context: StoreContext, name: LeaseName): Step<Begin> {
   const runId = runIdOf(name)
   const lease = yield* one<{ concurrency_key: string | null }>(lockLease, runId, name.fence)
   if (lease === undefined) return { fail: 'its lease was lost before it began' }
   const { concurrency_key: path } = lease
-  // A key of the caller's own is a choice of the caller's own.
+  // A key that is not a path was chosen by the caller. It reserves no checkout.
   if (path === null || !path.startsWith('/')) return { go: true }
   if ((yield* one(take, context.ns, path, runId, name.fence)) !== undefined) return { go: true, isWatched: true }
   const now = yield* clockNow()
@@ -75,7 +75,7 @@ function* holdKey(
   yield* run(noteHold, context.ns, path, parseId('hold', hold.id))
 }
 
-/** Frees the checkouts of ended attempts. A lost attempt does not say that it had one. */
+/** Frees the checkouts of ended attempts. The end of a lost attempt does not say whether it had one. */
 export function* leaveCheckouts(_: StoreContext, { now, ends }: Ends<unknown>): Step<void> {
   const ours = ends.filter(({ isWatched, outcome }) => isWatched === true || outcome === 'lost')
   const left = yield* each<{ hold_id: number | null }>(

@@ -15,7 +15,10 @@ export interface Setup {
   readonly killAfterMs: number
 }
 
-/** Runs the command that prepares a workspace, before the agent. Its output is the run's. Throws when it fails. */
+/**
+ * Runs the command that prepares a workspace, before the agent. The output of the command is part of the run's output. Throws if the
+ * command fails.
+ */
 export async function runSetup({ attempt, command, around, secrets, tether, killAfterMs }: Setup): Promise<void> {
   const argv = (typeof command === 'string' ? ['/bin/sh', '-c', '--', command] : command) as Program['argv']
   const program = { argv, ...around }

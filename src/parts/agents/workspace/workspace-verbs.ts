@@ -34,7 +34,8 @@ const shown: Listing<readonly WorkspaceLine[], WorkspaceLine> = {
     ['PATH', 'path', 'text'],
   ],
   none: () => 'No worktrees.',
-  below: (_, { command }) => `remove those without changes: ${command('workspace', 'prune')}`,
+  below: (lines, { command }) =>
+    lines.length === 0 ? null : `remove those without changes: ${command('workspace', 'prune')}`,
 }
 
 const common = { noun: 'workspace', errors: ['invalid'], takes: [] } as const

@@ -5,7 +5,7 @@ import { all, both, one, type Row, run, type Step } from '../../../store/stateme
 import type { StoreContext } from '../../../store/store-context.ts'
 
 const columns = 'run_id, fence, machine, path, root, base, made_at, left_at, has_changes, bytes'
-/** Written before the worktree is made, and only under the lease: nothing is made that no row knows. */
+/** The row is written before the worktree is made, and only under the lease, so that no worktree exists without a row. */
 const keep = both(
   'worktree keep',
   `insert into belfry.agent_worktree (run_id, fence, ns, machine, path, root, base, made_at)
@@ -20,6 +20,10 @@ const findAll = both(
   'worktree find all',
   `select ${columns} from belfry.agent_worktree where ns = $1 order by made_at desc, run_id desc limit 1000`,
 )
+const findKept = both(
+  'worktree find kept',
+  'select fence, path from belfry.agent_worktree where run_id = $1 and ns = $2 and left_at is not null limit 1000',
+)
 const leave = both(
   'worktree leave',
   'update belfry.agent_worktree set left_at = $4, has_changes = $5, bytes = $6 where run_id = $1 and fence = $2 and ns = $3',
@@ -29,9 +33,9 @@ const forget = both('worktree forget', 'delete from belfry.agent_worktree where 
 export interface WorktreeMade {
   readonly machine: string
   readonly path: string
-  /** The checkout that it was made from. */
+  /** The checkout that the worktree was made from. */
   readonly root: string
-  /** The commit that it began with. */
+  /** The commit that the worktree started from. */
   readonly base: string
   readonly madeAt: number
 }
@@ -51,6 +55,12 @@ export function* keepWorktree({ ns }: StoreContext, name: LeaseName, made: Workt
 export function* worktreeOf({ ns }: StoreContext, runId: string, machine: string): Step<WorktreeRow | null> {
   const row = yield* one(findOfRun, runIdOf({ runId }), ns, machine)
   return row === undefined ? null : rowOf(row)
+}
+
+/** The folders of the worktrees that are kept for the attempts of a run, by their fences. */
+export function* keptFor({ ns }: StoreContext, runId: string): Step<Map<number, string>> {
+  const rows = yield* all<{ fence: number; path: string }>(findKept, runIdOf({ runId }), ns)
+  return new Map(rows.map(({ fence, path }) => [fence, path]))
 }
 
 export function* listWorktrees({ ns }: StoreContext): Step<WorktreeRow[]> {

@@ -5,7 +5,7 @@ import { reasonText } from '../../../core/reason-text.ts'
 
 const printedBytesMax = 1024 * 1024
 
-/** The top of the checkout that a folder is in. */
+/** The root of the checkout that a folder is in. */
 export async function checkoutRoot(folder: string): Promise<string> {
   const root = await git(folder, ['rev-parse', '--show-toplevel']).catch((error: Error) => {
     throw new BelfryError('unavailable', `The folder ${folder} is in no git checkout: ${error.message}.`, {
@@ -15,7 +15,7 @@ export async function checkoutRoot(folder: string): Promise<string> {
   return root.trimEnd()
 }
 
-/** The commit that a name stands for. */
+/** The commit that a ref names. */
 export async function commitOf(root: string, ref: string): Promise<string> {
   const found = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]
   return (await git(root, found).catch(() => Promise.reject(noCommit(root, ref)))).trimEnd()
@@ -31,19 +31,21 @@ export async function addWorktree(root: string, path: string, commit: string): P
   })
 }
 
-/** Whether files were changed or added, or commits made. Ignored files are no changes. */
+/** Whether files were changed or added, or commits were made. Ignored files do not count. */
 export async function hasChanges(path: string, base: string): Promise<boolean> {
-  const [head, status] = [await git(path, ['rev-parse', 'HEAD']), await git(path, ['status', '--porcelain'])]
+  // The settings of the checkout may hide new files and submodules, whose loss would be as bad.
+  const look = ['status', '--porcelain', '--untracked-files=normal', '--ignore-submodules=none']
+  const [head, status] = [await git(path, ['rev-parse', 'HEAD']), await git(path, look)]
   return head.trimEnd() !== base || status !== ''
 }
 
 export async function removeWorktree(root: string, path: string): Promise<void> {
   await rm(path, { recursive: true, force: true })
-  // The checkout that it was made from may be gone.
+  // The checkout that the worktree was made from may be gone.
   await git(root, ['worktree', 'prune']).catch(() => undefined)
 }
 
-/** The size of a folder on disk; 0 where it cannot be told. */
+/** The size of a folder on disk; 0 if the size is unknown. */
 export function bytesIn(path: string): Promise<number> {
   return called('du', ['-sk', path]).then(
     (text) => Number.parseInt(text, 10) * 1_024 || 0,
@@ -55,7 +57,7 @@ function git(folder: string, args: readonly string[]): Promise<string> {
   return called('git', ['-C', folder, ...args])
 }
 
-/** Variables of the worker such as GIT_DIR would lead git to another checkout. */
+/** Variables of the worker, such as GIT_DIR, would lead git to another checkout. */
 function called(program: string, args: readonly string[]): Promise<string> {
   const { PATH = '', HOME = '/' } = process.env
   const env = { PATH, HOME, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' }

@@ -69,7 +69,7 @@ export const schedules: ConfigSection<ScheduleSpec, ScheduleApplied> = {
   placed: (entries) => Object.fromEntries(entries.map(({ name, target }) => [name, target])),
   *kept({ ns }, source) {
     const rows = yield* all<{ name: string; spec: string }>(findKept, ns, source)
-    // A task is an entry of another section.
+    // A task belongs to another section.
     return rows.filter(({ spec }) => (JSON.parse(spec) as ScheduleSpec).task === undefined).map(({ name }) => name)
   },
   *apply({ context, source, actor, adopt }, spec) {

@@ -57,7 +57,7 @@ export const tokens: ConfigSection<TokenEntry, TokenApplied> = {
   },
   *apply({ context, source, actor }, { name, scope }) {
     const found = yield* one<{ scope: string; managed_by: string | null }>(findToken, context.ns, name)
-    // Also for a token that does not exist yet: only one file may set its scope.
+    // Recorded even for a token that does not exist yet: only one file may set its scope.
     const said = yield* configuredScope(context, name)
     refuseManaged({ noun: 'token', name, managedBy: found?.managed_by ?? said?.source ?? null }, source)
     if (found === undefined) return { name, answer: 'absent', scope, was: null }

@@ -1,9 +1,9 @@
 import type { Flags, ModelPart } from '../../../doors/cli/part.ts'
 import type { Problem } from '../../../operations/input/refuse-input.ts'
 import { type AnyOperation, everyDoor } from '../../../operations/operation.ts'
-import { corpusName } from '../verbs/present-corpus.ts'
+import { corpusName, presentIn } from '../verbs/present-corpus.ts'
 
-/** The verbs that a model gets, with the names that agents of the original know. */
+/** The verbs that a model gets, with the names that agents of the original program know. */
 const toolNames: Readonly<Record<string, string>> = {
   status: 'meta_status',
   list: 'meta_list',
@@ -15,7 +15,7 @@ const toolNames: Readonly<Record<string, string>> = {
   update: 'meta_update',
 }
 
-/** The same verbs, of which some are tools for models. */
+/** The given verbs; some of them become tools for models. */
 export function withTools<Operations extends Readonly<Record<string, AnyOperation>>>(given: Operations): Operations {
   const entries = Object.entries(given).map(([verb, entry]) => {
     const name = toolNames[verb]
@@ -24,7 +24,7 @@ export function withTools<Operations extends Readonly<Record<string, AnyOperatio
   return Object.fromEntries(entries) as Operations
 }
 
-/** What `belfry mcp --corpus NAME` offers: the tools of one corpus, which the model cannot leave. */
+/** The tools of `belfry mcp --corpus NAME`: those of one corpus. The model cannot reach another corpus. */
 export function modelOfCorpus(flags: Flags, problems: Problem[]): ModelPart {
   const { corpus: name } = flags as { readonly corpus?: string }
   const close = () => Promise.resolve()
@@ -37,6 +37,9 @@ export function modelOfCorpus(flags: Flags, problems: Problem[]): ModelPart {
     tools: tools.map(([, tool]) => tool),
     fixed: Object.fromEntries(tools.map(([verb, tool]) => [tool, { [verb === 'list' ? 'corpus' : 'name']: name }])),
     instructions: `The meta_ tools work on the corpus ${name}: documents that are refreshed phase by phase.`,
+    async opened(context) {
+      await presentIn(context, name)
+    },
     close,
   }
 }

@@ -1,7 +1,7 @@
 import { type ItemDocument, withFields } from '../../../core/corpus/commit-phase.ts'
 import { BelfryError } from '../../../core/error.ts'
 import { canonicalJson, jsonText } from '../../../store/check.ts'
-import type { Step } from '../../../store/statement.ts'
+import { clockNow, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { type Corpus, lockCorpus, saveCorpusCounts } from '../corpus-row.ts'
 import { firstDocument, forgetGone, noteGone, plant, type Seedling } from '../tree/auto-seed.ts'
@@ -16,80 +16,80 @@ import {
   renameIntoPlace,
   writeBeside,
 } from '../tree/document-file.ts'
-import { lookAt, type Seen, seenInStore } from '../tree/look-item.ts'
-import { placeInTree } from '../tree/walk-tree.ts'
+import { lookAt } from '../tree/look-item.ts'
+import { type Seen, seenInStore } from '../tree/see-item.ts'
+import { foldersAbove, placeInTree } from '../tree/walk-tree.ts'
 import { findItem, findItems, type Item, markItems, removeItems, saveItems } from './item-row.ts'
 import { itemsUnder } from './list-items.ts'
+import { keepReplaced, removeCopies } from './snapshots.ts'
 
 export type Edited =
   | { readonly answer: 'updated' | 'unchanged'; readonly item: Item; readonly document: ItemDocument }
   | { readonly answer: 'not-found' }
-  | { readonly answer: 'other-revision'; readonly revision: number }
+  /** Null: the item does not exist yet, so it has no revision. */
+  | { readonly answer: 'other-revision'; readonly revision: number | null }
 
 export interface ItemEdit {
   /** Undefined removes a field. */
   readonly fields: Readonly<Record<string, unknown>>
+  /** The texts of an item in the store. Default: the stored texts. */
+  readonly sources?: Readonly<Record<string, string>> | undefined
   readonly ifRevision?: number | undefined
+  /** The snapshot that the edit restores. The current document is first kept as another snapshot. */
+  readonly snapshot?: string | undefined
 }
 
-/** Changes a document under the lock of its corpus, which every edit and every end of a phase takes. */
+/** Changes a document under the lock of its corpus. Every edit and every end of a phase takes this lock. */
 export function* editItem(context: StoreContext, name: string, path: string, edit: ItemEdit): Step<Edited> {
   const corpus = yield* lockCorpus(context, name)
   const item = corpus === null ? null : yield* findItem(corpus.id, path)
   if (corpus === null || item === null) return { answer: 'not-found' }
   const { root } = corpus.spec
   const read = root === null ? { text: item.document ?? '', ...parsed(item.document ?? '') } : readDocument(root, path)
-  if (read === null || 'problem' in read) throw unreadable(path, read?.problem ?? 'is gone')
+  if (read === null || 'problem' in read) throw unreadable(corpus, path, read?.problem ?? 'is gone')
   const revision = typeof read.document._revision === 'number' ? read.document._revision : 0
   if (edit.ifRevision !== undefined && edit.ifRevision !== revision) return { answer: 'other-revision', revision }
   const changed = withFields(read.document, edit.fields)
-  if (canonicalJson(changed) === canonicalJson(read.document))
-    return { answer: 'unchanged', item, document: read.document }
+  const stored = item.facts.sources ?? {}
+  const { sources = stored } = edit
+  // Sources are not fields of the document, but the revision guards them too.
+  const isSame = canonicalJson([changed, sources]) === canonicalJson([read.document, stored])
+  if (isSame) return { answer: 'unchanged', item, document: read.document }
   const document = withFields(changed, { _revision: revision + 1 })
   const text = documentText(document, read.text)
   let stat = ''
+  if (root !== null) confined(root, path)
+  const { snapshot } = edit
+  if (snapshot !== undefined) {
+    yield* keepReplaced(corpus, { path, document: read.document }, { at: yield* clockNow(), spares: snapshot })
+  }
   if (root !== null) {
-    confined(root, path)
     const mark = `edit.${process.pid}`
-    // A worker that was frozen between the check of its fence and its rename may wake after its transaction was given up: without
-    // its file it cannot rename over this edit. One that is well writes the file again.
+    // A worker may freeze between the check of its fence and its rename, and wake after its transaction was rolled back. Without its file
+    // it cannot rename over this edit. A worker that still has its lease writes the file again.
     discardLeftovers(root, path, mark)
     stat = renameIntoPlace(root, path, writeBeside(root, path, text, mark))
   }
-  const seen = seenAs(item, { document, text, stat, isStored: root === null })
-  if (root === null) yield* saveItems([{ before: item, after: { ...item, document: text } }])
+  const standing = root === null ? { ...item, document: text, facts: { ...item.facts, sources } } : item
+  const seen = root === null ? seenInStore(standing) : seenAs(item, { document, text, stat })
+  if (root === null) yield* saveItems([{ before: item, after: standing }])
   yield* lookAt(corpus, [seen])
   yield* saveCorpusCounts({ ...corpus, idle: 1 })
   return { answer: 'updated', item: (yield* findItem(corpus.id, path)) as Item, document }
 }
 
-interface AsWritten {
-  readonly document: ItemDocument
-  readonly text: string
-  readonly stat: string
-  readonly isStored: boolean
+type AsWritten = Pick<Seen, 'stat'> & { readonly document: ItemDocument; readonly text: string }
+
+/** The item of a document on disk, as it was just written. */
+export function seenAs({ path, parent, depth, facts, lookedAt }: Item, { document, text, stat }: AsWritten): Seen {
+  const place = { path, parent, depth, files: facts.files ?? {} }
+  return { ...place, document, stat, hash: hashOf(text), problem: null, text: null, raw: text, knownAt: lookedAt }
 }
 
-function seenAs(item: Item, { document, text, stat, isStored }: AsWritten): Seen {
-  const { path, parent, depth, facts } = item
-  const files = isStored ? seenInStore(item).files : (facts.files ?? {})
-  return {
-    path,
-    parent,
-    depth,
-    hash: hashOf(text),
-    stat,
-    document,
-    problem: null,
-    files,
-    text: isStored ? text : null,
-    raw: text,
-  }
-}
-
-function unreadable(path: string, problem: string): BelfryError {
+/** The error for a document that cannot be read. */
+export function unreadable({ name }: Pick<Corpus, 'name'>, path: string, problem: string): BelfryError {
   return new BelfryError('conflict', `The document of ${path} ${problem}.`, {
-    hint: 'Correct it, or copy the newest file of its .meta/archive over it.',
+    hint: `Correct it, or \`belfry corpus repair ${name} ${path}\` takes the newest snapshot.`,
     details: { path },
   })
 }
@@ -99,7 +99,7 @@ export type Planted =
   | { readonly answer: 'exists'; readonly revision: number }
   | { readonly answer: 'not-found' }
 
-/** Makes a new item: its document beside its files, or in the store. */
+/** Creates an item: its document on disk, or its row in the store. */
 export function* plantItem(context: StoreContext, name: string, seedling: Seedling): Step<Planted> {
   const corpus = yield* lockCorpus(context, name)
   if (corpus === null) return { answer: 'not-found' }
@@ -123,11 +123,9 @@ interface NewItem {
   readonly sources: Readonly<Record<string, string>> | undefined
 }
 
-/** Puts an item into the tree of the index: those below it may get it as their parent. */
+/** Adds an item to the tree of the index. The item may become the parent of items below it. */
 function* addItem(corpus: Corpus, path: string, { document, sources }: NewItem): Step<Item> {
-  const names = path.split('/')
-  const above = ['.', ...names.slice(0, -1).map((_, index) => names.slice(0, index + 1).join('/'))]
-  const known = yield* findItems(corpus.id, above)
+  const known = yield* findItems(corpus.id, foldersAbove(path))
   const place = placeInTree(path, (one) => known.has(one))
   const text = documentText(document)
   const isStored = sources !== undefined
@@ -153,7 +151,7 @@ function* addItem(corpus: Corpus, path: string, { document, sources }: NewItem):
   } as const
   const item: Item = { ...blank, ...rest, facts: isStored ? { sources } : {}, document: isStored ? text : null }
   if (isStored) yield* saveItems([{ before: yield* findItem(corpus.id, path), after: item }])
-  yield* lookAt(corpus, [isStored ? seenInStore(item) : seenAs(item, { document, text, stat: '', isStored })])
+  yield* lookAt(corpus, [isStored ? seenInStore(item) : seenAs(item, { document, text, stat: '' })])
   const below = path === '.' ? [] : (yield* itemsUnder(corpus.id, path)).filter(({ parent }) => parent === place.parent)
   yield* saveItems(below.map((before) => ({ before, after: { ...before, parent: path, isDirty: true } })))
   yield* markItems(corpus.id, place.parent === null ? [path] : [path, place.parent])
@@ -167,37 +165,25 @@ const documentBytesMax = 10 * 1024 * 1024
 export function* putStored(
   context: StoreContext,
   name: string,
-  {
-    path,
-    sources,
-    fields,
-    ifRevision,
-    id,
-  }: ItemEdit & {
-    /** Of a new item. */
-    readonly id: string
-    readonly path: string
-    readonly sources?: Readonly<Record<string, string>> | undefined
-  },
+  { path, id, ...edit }: StoredItem,
 ): Step<Edited | { readonly answer: 'created'; readonly item: Item; readonly document: ItemDocument }> {
   const corpus = yield* lockCorpus(context, name)
   if (corpus === null) return { answer: 'not-found' }
-  const found = yield* findItem(corpus.id, path)
-  if (found === null) {
-    const document = withFields(firstDocument({ id }), fields)
-    jsonText(document, 'document', documentBytesMax)
-    return { answer: 'created', item: yield* addItem(corpus, path, { document, sources: sources ?? {} }), document }
-  }
-  const edited = yield* editItem(context, name, path, { fields, ifRevision })
-  const isSame = sources === undefined || canonicalJson(sources) === canonicalJson(found.facts.sources ?? {})
-  if (isSame || !('item' in edited)) return edited
-  const after = { ...edited.item, facts: { ...edited.item.facts, sources } }
-  yield* saveItems([{ before: edited.item, after }])
-  yield* lookAt(corpus, [seenInStore(after)])
-  return { ...edited, answer: 'updated', item: (yield* findItem(corpus.id, path)) as Item }
+  const { fields, sources = {}, ifRevision } = edit
+  if ((yield* findItem(corpus.id, path)) !== null) return yield* editItem(context, name, path, edit)
+  if (ifRevision !== undefined) return { answer: 'other-revision', revision: null }
+  const document = withFields(firstDocument({ id }), fields)
+  jsonText(document, 'document', documentBytesMax)
+  return { answer: 'created', item: yield* addItem(corpus, path, { document, sources }), document }
 }
 
-/** Removes an item. Its files stay, its document and snapshots go, and no rule seeds it again. */
+interface StoredItem extends ItemEdit {
+  readonly path: string
+  /** The id for a new item. */
+  readonly id: string
+}
+
+/** Removes an item, its document and its snapshots. Its files stay, and no rule seeds the item again. */
 export function* deleteItem(
   context: StoreContext,
   name: string,
@@ -213,6 +199,7 @@ export function* deleteItem(
     discardDocument(root, path)
   }
   yield* removeItems([item])
+  yield* removeCopies(corpus.id, path)
   yield* noteGone(corpus.id, path)
   const orphans = (yield* itemsUnder(corpus.id, path)).filter(({ parent }) => parent === path)
   yield* saveItems(orphans.map((before) => ({ before, after: { ...before, parent: item.parent, isDirty: true } })))

@@ -2,22 +2,23 @@ import type { Changed, Inputs } from '../../../core/corpus/invalidate.ts'
 import { type AnyPhaseState, owedPhase } from '../../../core/corpus/phases.ts'
 import { all, both, dialects, one, type Row, run, runEach, type Step, type Value } from '../../../store/statement.ts'
 import { type Corpus, phaseNames } from '../corpus-row.ts'
+import { stampOf } from './item-stamp.ts'
 
 /**
- * Where an item stands. `pending`: its phase may be picked; `running`: a run of it is at work; `failed`: it waits for its retry;
- * `parked`: its attempts are used up or it was aborted; `unreadable`: its document cannot be read.
+ * The status of an item. `pending`: its phase may be picked; `running`: a run of it is at work; `failed`: it waits for its retry; `parked`:
+ * its attempts are used up or it was aborted; `unreadable`: its document cannot be read.
  */
 export type ItemStatus = 'fresh' | 'pending' | 'running' | 'failed' | 'parked' | 'disabled' | 'unreadable'
 
-/** What is known of an item besides its place in line. It is rebuilt from the document, the files and the runs. */
+/** The facts of an item besides its rank. They can be rebuilt from the document, the files and the runs. */
 export interface ItemFacts {
   readonly isDisabled?: boolean
-  /** Size, mtime and inode of its document. */
+  /** Size, mtime and inode of the document. */
   readonly stat?: string
-  /** Run and fence that wrote the document last. */
+  /** The run and fence that last wrote the document. */
   readonly commit?: string
   readonly contentHash?: string
-  /** When its content was built. */
+  /** When the content was built. */
   readonly builtAt?: number
   readonly cycles?: number
   readonly refs?: readonly string[]
@@ -25,9 +26,9 @@ export interface ItemFacts {
   readonly changed?: readonly Changed[]
   readonly error?: { readonly step: string; readonly code: string; readonly message: string }
   readonly tokens?: Readonly<Record<string, number>>
-  /** A fingerprint of what its last attempt was tried with. */
+  /** A fingerprint of the inputs of the last attempt. */
   readonly tried?: string
-  /** Size, mtime, inode and hash of each file, so that a hash is taken again only when one of the others changed. */
+  /** Size, mtime, inode and hash of each file. A file is hashed again only when its size, mtime or inode has changed. */
   readonly files?: Readonly<Record<string, readonly [stat: string, hash: string]>>
   /** The texts of an item without files. */
   readonly sources?: Readonly<Record<string, string>>
@@ -40,18 +41,18 @@ export interface Item {
   readonly depth: number
   readonly emphasis: number
   readonly status: ItemStatus
-  /** The owed phase; empty where none is. */
+  /** The owed phase; empty if no phase is owed. */
   readonly phase: string
-  /** When it was generated; null if never. */
+  /** When the content was generated; null if never. */
   readonly generatedAt: number | null
   readonly state: AnyPhaseState
   readonly attempts: number
-  /** When it is looked at again: its retry, or a change of others that counts from then on. */
+  /** When the item is looked at again: for its retry, or for a change of other items that takes effect then. */
   readonly nextAt: number | null
   readonly reason: string | null
   readonly runId: number | null
   readonly revision: number
-  /** Of its document. */
+  /** The hash of the document. */
   readonly hash: string | null
   readonly isDirty: boolean
   readonly lookedAt: number | null
@@ -68,19 +69,24 @@ const findMany = both(
   'corpus items find',
   ({ texts }) => `select ${columns} from belfry.corpus_item where corpus_id = $1 and path ${texts('$2')}`,
 )
-const fields = columns.split(', ')
+const findStamps = both(
+  'corpus stamps find',
+  ({ texts }) => `select path, stamp, is_dirty from belfry.corpus_item where corpus_id = $1 and path ${texts('$2')}`,
+)
+const fields = [...columns.split(', '), 'stamp']
+const written = fields.join(', ')
 const updates = fields
   .slice(2)
   .map((name) => `${name} = excluded.${name}`)
   .join(', ')
 const types =
-  'bigint,text,text,float8,float8,text,text,bigint,text,int,bigint,text,bigint,bigint,text,smallint,bigint,text,text'
+  'bigint,text,text,float8,float8,text,text,bigint,text,int,bigint,text,bigint,bigint,text,smallint,bigint,text,text,text'
     .split(',')
     .map((type, index) => `$${index + 1}::${type}[]`)
 const upsert = dialects('corpus items save', {
-  sqlite: `insert into belfry.corpus_item (${columns}) values (${fields.map((_, index) => `$${index + 1}`).join(', ')})
+  sqlite: `insert into belfry.corpus_item (${written}) values (${fields.map((_, index) => `$${index + 1}`).join(', ')})
     on conflict (corpus_id, path) do update set ${updates}`,
-  postgres: `insert into belfry.corpus_item (${columns}) select * from unnest(${types.join(', ')}) as i (${columns})
+  postgres: `insert into belfry.corpus_item (${written}) select * from unnest(${types.join(', ')}) as i (${written})
     on conflict (corpus_id, path) do update set ${updates}`,
 })
 const remove = both('corpus item remove', 'delete from belfry.corpus_item where corpus_id = $1 and path = $2')
@@ -93,6 +99,13 @@ const count = dialects('corpus groups count', {
     on conflict (corpus_id, status, phase, depth, emphasis) do update set items = g.items + excluded.items`,
 })
 const dropEmpty = both('corpus groups drop', 'delete from belfry.corpus_group where corpus_id = $1 and items <= 0')
+const dropGroups = both('corpus groups drop all', 'delete from belfry.corpus_group where corpus_id = $1')
+const countGroups = both(
+  'corpus groups count anew',
+  `insert into belfry.corpus_group (corpus_id, status, phase, depth, emphasis, items)
+    select corpus_id, status, phase, depth, emphasis, count(*) from belfry.corpus_item where corpus_id = $1
+    group by corpus_id, status, phase, depth, emphasis`,
+)
 const dropRefs = dialects('corpus refs drop', {
   sqlite: 'delete from belfry.corpus_ref where corpus_id = $1 and target = $2 and path = $3',
   postgres: `delete from belfry.corpus_ref r using unnest($1::bigint[], $2::text[], $3::text[]) as i (corpus_id, target, path)
@@ -107,6 +120,10 @@ const markDirty = both(
   'corpus items mark dirty',
   ({ texts }) =>
     `update belfry.corpus_item set is_dirty = 1 where corpus_id = $1 and path ${texts('$2')} and is_dirty = 0`,
+)
+const markAllDirty = both(
+  'corpus mark all',
+  'update belfry.corpus_item set is_dirty = 1 where corpus_id = $1 and is_dirty = 0',
 )
 const findReferrers = both(
   'corpus referrers',
@@ -123,7 +140,7 @@ export function itemOf(row: Row): Item {
     emphasis: row.emphasis as number,
     status: row.status as ItemStatus,
     phase: row.phase as string,
-    generatedAt: ageKey === never ? null : ageKey,
+    generatedAt: generatedAtOf(ageKey),
     state: JSON.parse(row.state as string) as AnyPhaseState,
     attempts: row.attempts as number,
     nextAt: row.next_at as number | null,
@@ -138,6 +155,10 @@ export function itemOf(row: Row): Item {
   }
 }
 
+export function generatedAtOf(ageKey: number): number | null {
+  return ageKey === never ? null : ageKey
+}
+
 export function* findItem(corpusId: number, path: string): Step<Item | null> {
   const row = yield* one(findOne, corpusId, path)
   return row === undefined ? null : itemOf(row)
@@ -149,7 +170,23 @@ export function* findItems(corpusId: number, paths: readonly string[]): Step<Map
   return new Map(rows.map((row) => [row.path as string, itemOf(row)]))
 }
 
-/** The status that follows from everything else, and the owed phase. */
+export interface Stamped {
+  /** The stamp of the item on the disk when it was last looked at; null if it is not known. */
+  readonly stamp: string | null
+  readonly isDirty: boolean
+}
+
+export function* stampsOf(_: unknown, corpusId: number, paths: readonly string[]): Step<Map<string, Stamped>> {
+  const rows = yield* all(findStamps, corpusId, JSON.stringify(paths))
+  return new Map(
+    rows.map(({ path, stamp, is_dirty: dirty }) => [
+      path as string,
+      { stamp: stamp as string | null, isDirty: dirty === 1 },
+    ]),
+  )
+}
+
+/** The item with the status and the owed phase that follow from its other fields. */
 export function placed(item: Omit<Item, 'status' | 'phase'>, corpus: Pick<Corpus, 'spec'>): Item {
   const phase = owedPhase(item.state, phaseNames(corpus)) ?? ''
   return { ...item, phase, status: statusOf(item, phase) }
@@ -167,7 +204,7 @@ function statusOf(
   return state[phase] === 'failed' ? 'failed' : 'pending'
 }
 
-/** Writes items and what is counted of them. The caller has locked the corpus, and gives each item as it was before. */
+/** Writes items and the counts of their groups. The caller has locked the corpus, and passes each item as it was before. */
 export function* saveItems(changes: readonly { readonly before: Item | null; readonly after: Item }[]): Step<void> {
   yield* runEach(
     upsert,
@@ -186,8 +223,22 @@ function tupleOf(item: Item): readonly Value[] {
   const { corpusId, path, parent, depth, emphasis, status, phase, generatedAt, state, attempts, nextAt } = item
   const { reason, runId, revision, hash, isDirty, lookedAt, facts, document } = item
   const place = [corpusId, path, parent, depth, emphasis, status, phase, generatedAt ?? never]
-  const rest = [reason, runId, revision, hash, isDirty ? 1 : 0, lookedAt, JSON.stringify(facts), document]
+  const rest = [
+    reason,
+    runId,
+    revision,
+    hash,
+    isDirty ? 1 : 0,
+    lookedAt,
+    JSON.stringify(facts),
+    document,
+    stampIn(item),
+  ]
   return [...place, JSON.stringify(state), attempts, nextAt, ...rest]
+}
+
+function stampIn({ parent, facts: { stat, files = {} } }: Item): string | null {
+  return stampOf({ parent, stat, files: Object.entries(files).map(([name, [of]]) => [name, of]) })
 }
 
 function tally(counts: Map<string, readonly Value[]>, item: Item, by: number): void {
@@ -201,6 +252,12 @@ function* saveCounts(counts: ReadonlyMap<string, readonly Value[]>): Step<void> 
   if (moved.length === 0) return
   yield* runEach(count, moved)
   for (const id of new Set(moved.map(([corpusId]) => corpusId as number))) yield* run(dropEmpty, id)
+}
+
+/** Counts the groups anew. The caller has locked the corpus. */
+export function* recountGroups(corpusId: number): Step<void> {
+  yield* run(dropGroups, corpusId)
+  yield* run(countGroups, corpusId)
 }
 
 function* saveRefs(changes: readonly { readonly before: Item | null; readonly after: Item }[]): Step<void> {
@@ -225,7 +282,7 @@ export function* removeItems(items: readonly Item[]): Step<void> {
   yield* runEach(dropRefs, refs)
 }
 
-/** Looks again at those that read the content of these items. */
+/** Marks the items that read the content of these items, so that they are looked at again. */
 export function* markReaders(corpusId: number, items: readonly Pick<Item, 'path' | 'parent'>[]): Step<void> {
   const paths = JSON.stringify(items.map(({ path }) => path))
   const referrers = yield* all<{ path: string }>(findReferrers, corpusId, paths)
@@ -235,4 +292,9 @@ export function* markReaders(corpusId: number, items: readonly Pick<Item, 'path'
 
 export function* markItems(corpusId: number, paths: readonly string[]): Step<void> {
   if (paths.length > 0) yield* run(markDirty, corpusId, JSON.stringify([...new Set(paths)]))
+}
+
+/** Marks every item, because something has changed that all of them consume. */
+export function* markAll(corpusId: number): Step<void> {
+  yield* run(markAllDirty, corpusId)
 }

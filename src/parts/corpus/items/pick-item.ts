@@ -1,8 +1,8 @@
 import { type RankedItem, rankItems } from '../../../core/corpus/rank.ts'
-import { all, both, clockNow, type Step } from '../../../store/statement.ts'
+import { all, both, clockNow, dialects, type Row, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { type Corpus, findCorpus, phaseNames } from '../corpus-row.ts'
-import { type Item, itemOf } from './item-row.ts'
+import { generatedAtOf, type Item } from './item-row.ts'
 
 export interface Group {
   readonly status: Item['status']
@@ -16,22 +16,35 @@ const listGroups = both(
   'corpus groups',
   'select status, phase, depth, emphasis, items from belfry.corpus_group where corpus_id = $1 and items > 0',
 )
-const columns =
-  'corpus_id, path, parent, depth, emphasis, status, phase, age_key, state, attempts, next_at, reason, run_id, revision, hash, is_dirty, looked_at, facts, document'
-const headOf = both(
-  'corpus group head',
-  `select ${columns} from belfry.corpus_item where corpus_id = $1 and status = 'pending' and phase = $2 and depth = $3
-    and emphasis = $4 order by age_key, path limit $5`,
-)
+const columns = 'i.path, i.depth, i.emphasis, i.age_key, i.state'
+const ofGroup = `corpus_id = g.corpus_id and status = 'pending' and phase = g.phase and depth = g.depth and emphasis = g.emphasis`
+const pendingGroups = `g.corpus_id = $1 and g.status = 'pending' and g.items > 0`
+const headsOf = dialects('corpus group heads', {
+  sqlite: `select ${columns} from belfry.corpus_group g join belfry.corpus_item i on i.corpus_id = g.corpus_id and i.path in (
+      select path from belfry.corpus_item where ${ofGroup} order by age_key, path limit $2)
+    where ${pendingGroups}`,
+  postgres: `select ${columns} from belfry.corpus_group g cross join lateral (
+      select path, depth, emphasis, age_key, state from belfry.corpus_item where ${ofGroup} order by age_key, path limit $2) i
+    where ${pendingGroups}`,
+})
 const wholeLine = both(
   'corpus line',
-  `select ${columns} from belfry.corpus_item where corpus_id = $1 and status = 'pending'`,
+  `select ${columns} from belfry.corpus_item i where i.corpus_id = $1 and i.status = 'pending'`,
 )
 
-/** Above this many groups reading all items costs less. */
+/** With more groups than this it is faster to read all items. */
 export const groupsMax = 1_000
-/** Every so many picks the bands are left out, so that items that wait for their first phase are reached however much is begun. */
+/** One pick in this many ignores the bands, so that items that wait for their first phase are reached even if many others have begun. */
 export const fairEvery = 20
+
+function isFair(picks: number): boolean {
+  return picks % fairEvery === fairEvery - 1
+}
+
+/** How many picks from now on go by the same ranking: the picks up to the next one without bands, or that one alone. */
+export function picksAlike(picks: number): number {
+  return isFair(picks) ? 1 : fairEvery - 1 - (picks % fairEvery)
+}
 
 export function* groupsOf(corpusId: number): Step<Group[]> {
   return yield* all<Group & Record<string, never>>(listGroups, corpusId)
@@ -46,33 +59,35 @@ export interface Line {
 }
 
 /**
- * The head of the line: the same ranking for the tick, the queue, previews and explanations. In a group all items have the same
- * weight, so that the oldest of each group are enough to know the first `count` of all.
+ * The head of the line: the same ranking for the tick, the queue, previews and explanations. All items of a group have the same weight, so
+ * the oldest of each group are enough to find the first `count` of all items.
  */
 export function* lineOf(corpus: Corpus, count: number): Step<Line> {
   const now = yield* clockNow()
   const groups = yield* groupsOf(corpus.id)
   const pending = groups.filter(({ status }) => status === 'pending')
-  const items: Item[] = []
-  if (pending.length > groupsMax) items.push(...(yield* all(wholeLine, corpus.id)).map(itemOf))
-  else {
-    for (const { phase, depth, emphasis } of pending) {
-      items.push(...(yield* all(headOf, corpus.id, phase, depth, emphasis, count)).map(itemOf))
-    }
-  }
+  const rows = yield* pending.length > groupsMax ? all(wholeLine, corpus.id) : all(headsOf, corpus.id, count)
   const minDepth = groups.reduce((least, { depth }) => Math.min(least, depth), Number.POSITIVE_INFINITY)
-  const by = corpus.picks % fairEvery === fairEvery - 1 ? 'staleness' : 'bands'
+  const by = isFair(corpus.picks) ? 'staleness' : 'bands'
   const ranked = rankItems({
     now,
-    items: items.map(({ path, depth, emphasis, generatedAt, state }) => {
-      return { path, depth, emphasis, generatedAt, phaseState: state }
-    }),
+    items: rows.map(rankedItem),
     depthWeight: corpus.spec.depthWeight,
     minDepth,
     phases: phaseNames(corpus),
     by,
   })
   return { now, ranked: ranked.slice(0, count), minDepth, groups, by }
+}
+
+function rankedItem({ path, depth, emphasis, age_key: age, state }: Row) {
+  return {
+    path: path as string,
+    depth: depth as number,
+    emphasis: emphasis as number,
+    generatedAt: generatedAtOf(age as number),
+    phaseState: JSON.parse(state as string) as Item['state'],
+  }
 }
 
 /** The line of a corpus, for readers. */

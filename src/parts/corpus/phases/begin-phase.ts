@@ -5,13 +5,16 @@ import { clockNow, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { formsOf, lockCorpus, phaseNames } from '../corpus-row.ts'
 import { findItem, placed, saveItems } from '../items/item-row.ts'
-import { lookAt, type Seen, seenInStore, triedHash } from '../tree/look-item.ts'
+import { discardLeftovers } from '../tree/document-file.ts'
+import { lookAt, triedHash } from '../tree/look-item.ts'
+import { type Seen, seenInStore } from '../tree/see-item.ts'
 import type { BegunPhase } from './phase-effect.ts'
 import { type PhaseOrder, recordPhase } from './phase-run.ts'
 
-export type Begun = BegunPhase | { readonly nothing: string }
+/** `isWrong`: the run did not do what it was enqueued for, and fails. */
+export type Begun = BegunPhase | { readonly nothing: string; readonly isWrong?: true }
 
-/** Chooses the phase, now that the attempt starts, and marks the item as at work. `seen` is null for an item in the store. */
+/** Chooses the phase when the attempt starts, and marks the item as at work. `seen` is null for an item in the store. */
 export function* beginPhase(
   context: StoreContext,
   name: string,
@@ -23,14 +26,19 @@ export function* beginPhase(
   if (found === null) return { nothing: 'its item is gone' }
   const runId = parseId('run', run) as number
   if (found.runId !== null && found.runId !== runId) return { nothing: `run ${found.runId} is at work on the item` }
-  // Another attempt of this run was given back: it begins anew.
+  // An earlier attempt of this run was given back, so the item begins again.
   if (found.runId !== null) yield* saveItems([{ before: found, after: placed({ ...found, runId: null }, corpus) }])
+  const { root } = corpus.spec
+  // Under the lock of the corpus, so that the file of an edit that is about to be renamed is not taken for a leftover.
+  if (root !== null) discardLeftovers(root, order.path, '')
   const shown = seen ?? seenInStore(found)
   const { inputs } = yield* lookAt(corpus, [shown])
   const item = yield* findItem(corpus.id, order.path)
-  if (item === null || shown.document === null) return { nothing: 'its document cannot be read' }
+  if (item === null || shown.document === null) return { nothing: 'its document cannot be read', isWrong: true }
   const names = phaseNames(corpus)
   const isNamed = order.mode === 'trigger'
+  // It was picked some time ago: a person may have disabled it since, and only a trigger runs it then.
+  if (!isNamed && item.status === 'disabled') return { nothing: 'its item is disabled' }
   const retried = transition({ phaseState: item.state, event: { type: 'retry' }, phases: names })
   const state = order.from === undefined ? (isNamed ? retried : item.state) : owedFrom(item.state, order.from, names)
   const phase = owedPhase(state, names)

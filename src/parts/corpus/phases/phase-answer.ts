@@ -5,48 +5,69 @@ import type { EndFacts } from '../../../core/run/expect.ts'
 
 export type PhaseAnswer =
   | { readonly fields: ItemDocument; readonly tokens?: number }
-  /** Why the answer is refused. */
-  | { readonly refused: string }
+  /** Why the answer is refused. What it used was paid for all the same. */
+  | { readonly refused: string; readonly tokens?: number }
 
-const answerBytesMax = 2 * 1024 * 1024
-const textKept = 100 * 1024
-/** What agents say when they have nothing to say. */
+/** The largest answer of a phase. */
+export const answerBytesMax = 10 * 1024 * 1024
+/** Texts that agents print when they have no answer. */
 const sentinels = new Set(['NO_REPLY', 'NO_CONTENT', 'HEARTBEAT_OK', 'null', 'undefined', '[object Object]'])
 
-/** Reads what a phase answered. Nothing that is empty, a sentinel, too large or beyond the phase's own fields is taken. */
-export function phaseAnswer(facts: Pick<EndFacts, 'json' | 'text'>, form: PhaseForm): PhaseAnswer {
+/**
+ * Reads the answer of a phase. An answer is refused if it is empty, a sentinel or too large, or if it has fields that the phase may not
+ * write.
+ */
+export function phaseAnswer(facts: Pick<EndFacts, 'json' | 'text' | 'incomplete'>, form: PhaseForm): PhaseAnswer {
   const given = facts.json ?? facts.text
-  // Of a longer text only the end is kept, and half an answer is none.
-  if (facts.json === undefined && (facts.text?.length ?? 0) >= textKept) {
-    return { refused: 'the answer has over 100 KB: a program writes that much to BELFRY_RESULT_FILE' }
-  }
+  // An incomplete answer is refused.
+  if (facts.incomplete !== undefined) return { refused: `the answer is not whole: ${facts.incomplete}` }
   if (given === undefined || given === null) return { refused: 'the answer is empty' }
   const [own = ''] = form.writes
   const isBuilding = form.writes.length > 1
   const object = isRecord(given) ? given : typeof given === 'string' && isBuilding ? jsonIn(given, own) : null
-  if (object !== null) return fromObject(object, form)
+  if (object !== null) return { ...fromObject(object, form), ...tokensIn(object) }
   if (typeof given !== 'string')
     return { refused: `the answer is ${Array.isArray(given) ? 'a list' : typeof given}, neither a text nor an object` }
+  if (isBuilding && isCutOff(given.trim()))
+    return { refused: `the answer is JSON that is cut off or wrong: expected an object with ${own}, or plain text` }
   return checked({ [own]: given.trim() }, form)
 }
 
-/** The whole text, the last fenced block that fits, or what stands between the outermost braces. */
+const fencedObject = /^```(?:json)?[ \t]*\n\s*(\{[\s\S]*?)```/
+const openObject = /```(?:json)?[ \t]*\n\s*\{(?![\s\S]*```)/
+
+/**
+ * Whether a text that has no answer was meant to be one: it starts with an object, or has a fence around an object that is never closed.
+ * A model that runs out of tokens prints half of its JSON, which must not become content.
+ */
+function isCutOff(text: string): boolean {
+  if (text.startsWith('{') || openObject.test(text)) return true
+  const [, inside] = fencedObject.exec(text) ?? []
+  return inside !== undefined && parsedJson(inside) === null
+}
+
+/** Null if the text is not JSON. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** The JSON object in a text: the whole text, else the last fenced block that fits, else the text between the outermost braces. */
 function jsonIn(text: string, own: string): Readonly<Record<string, unknown>> | null {
   const blocks = [...text.matchAll(/```(?:json)?\s*\n([\s\S]*?)```/g)].map(([, inside]) => inside ?? '').reverse()
   const braces = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)
   for (const candidate of [text, ...blocks, braces]) {
-    try {
-      const value: unknown = JSON.parse(candidate)
-      if (isRecord(value) && (typeof value[own] === 'string' || typeof value[own.slice(1)] === 'string')) return value
-    } catch {
-      // The next candidate may be the one.
-    }
+    const value = parsedJson(candidate)
+    if (isRecord(value) && (typeof value[own] === 'string' || typeof value[own.slice(1)] === 'string')) return value
   }
   return null
 }
 
 function fromObject(given: Readonly<Record<string, unknown>>, form: PhaseForm): PhaseAnswer {
-  const { usage, ...rest } = given
+  const { usage: _, ...rest } = given
   const [own = ''] = form.writes
   const bare = own.slice(1)
   const { [bare]: named, ...others } = rest
@@ -58,9 +79,7 @@ function fromObject(given: Readonly<Record<string, unknown>>, form: PhaseForm): 
   if (free.length > 0 && form.writes.length < 2) {
     return { refused: `the answer has ${free.join(', ')}; ${form.name} writes ${form.writes.join(' and ')}` }
   }
-  const tokens = tokensOf(usage)
-  const answer = checked(fields, form)
-  return 'refused' in answer || tokens === undefined ? answer : { ...answer, tokens }
+  return checked(fields, form)
 }
 
 function checked(fields: Readonly<Record<string, unknown>>, form: PhaseForm): PhaseAnswer {
@@ -76,14 +95,15 @@ function checked(fields: Readonly<Record<string, unknown>>, form: PhaseForm): Ph
   return { fields: { ...fields, [own]: trimmed } }
 }
 
-/** Unknown is not 0. */
-function tokensOf(usage: unknown): number | undefined {
-  const tokens = isRecord(usage) ? usage.tokens : undefined
-  return typeof tokens === 'number' && Number.isInteger(tokens) && tokens >= 0 ? tokens : undefined
+/** An unknown count is not 0. */
+export function tokensIn(answer: unknown): { readonly tokens?: number } {
+  const tokens = isRecord(answer) && isRecord(answer.usage) ? answer.usage.tokens : undefined
+  return typeof tokens === 'number' && Number.isInteger(tokens) && tokens >= 0 ? { tokens } : {}
 }
 
-/** What a builder that ran out of time has left in its result. */
+/** The state that a builder without time left has put into its result. */
 export function partialState(facts: Pick<EndFacts, 'json'> | undefined, form: PhaseForm): ItemDocument | undefined {
   if (!form.writes.includes('_state') || !isRecord(facts?.json) || facts.json._state === undefined) return undefined
-  return { _state: facts.json._state }
+  const fields = { _state: facts.json._state }
+  return Buffer.byteLength(JSON.stringify(fields)) > answerBytesMax ? undefined : fields
 }

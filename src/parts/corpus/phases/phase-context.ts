@@ -4,30 +4,36 @@ import type { PhaseForm } from '../../../core/corpus/derive-phases.ts'
 import { isRecord } from '../../../core/json/record.ts'
 import { fence } from '../../../core/untrusted-text.ts'
 import type { KindStore } from '../../../targets/kind.ts'
-import type { Corpus } from '../corpus-row.ts'
+import { type Corpus, formsOf } from '../corpus-row.ts'
 import { findItems, type Item } from '../items/item-row.ts'
 import { childPaths } from '../items/list-items.ts'
 import { parsed, readDocument } from '../tree/document-file.ts'
 import { promptOf, refsOf } from '../tree/fingerprints.ts'
+import { sourceHash } from '../tree/see-item.ts'
 
-/** What a phase is handed: one JSON document. What models or others wrote stands inside a fence. */
+/**
+ * The input of a phase: one JSON document. Every text that a model, another item or a file wrote is inside a fence. Steer and prompt come
+ * from the owner and are not fenced. Names are not changed, because programs open files by them.
+ */
 export interface PhaseDocument {
   readonly corpus: string
   readonly item: string
   readonly phase: string
-  /** The folder of its files; absent where it has none. */
+  /** The folder of the item's files; absent if the item has none. */
   readonly folder?: string
   readonly prompt?: string
   readonly steer?: string
-  /** What the phase before planned. */
+  /** The plan that the previous phase wrote. */
   readonly brief?: string
   readonly scope: { readonly files: readonly string[]; readonly count: number }
-  /** The files that differ from what the last build read; all of them before the first. */
+  /** The files that differ from those that the last build read; all files if there was no build. */
   readonly delta: { readonly files: readonly string[]; readonly count: number; readonly since?: string }
   readonly sources?: Readonly<Record<string, string>>
   readonly content?: string
-  readonly state?: unknown
+  readonly state?: string
   readonly feedback?: string
+  /** The texts that the phases of a custom list wrote, by field. */
+  readonly written?: Readonly<Record<string, string>>
   readonly children: Readonly<Record<string, string | null>>
   readonly references: Readonly<Record<string, string | null>>
   /** What the answer may contain. */
@@ -51,7 +57,11 @@ export async function phaseDocument(store: KindStore, subject: PhaseSubject): Pr
   const children = await store.look(childPaths, corpus.id, item.path)
   const [ofChildren, ofRefs] = [
     await contentsOf(store, corpus, children),
-    await contentsOf(store, corpus, refsOf(document)),
+    await contentsOf(
+      store,
+      corpus,
+      refsOf(corpus, document).filter((path) => path !== item.path),
+    ),
   ]
   const prompt = promptOf(corpus, document, form.name)
   return {
@@ -60,14 +70,15 @@ export async function phaseDocument(store: KindStore, subject: PhaseSubject): Pr
     phase: form.name,
     ...(root !== null && { folder: join(root, item.path) }),
     ...(prompt !== undefined && { prompt }),
-    ...textField('steer', document._steer),
-    ...textField('brief', document._builder),
+    ...(typeof document._steer === 'string' && document._steer !== '' && { steer: document._steer }),
+    ...fencedField('brief', document._builder),
     scope: { files: files.slice(0, namesMax), count: files.length },
     delta,
     ...(item.facts.sources !== undefined && { sources: fencedAll(item.facts.sources) }),
-    ...(document._content !== undefined && { content: fence(asText(document._content)) }),
-    ...(document._state !== undefined && { state: document._state }),
-    ...(document._feedback !== undefined && { feedback: fence(asText(document._feedback)) }),
+    ...fencedField('content', document._content),
+    ...fencedField('state', document._state),
+    ...fencedField('feedback', document._feedback),
+    ...writtenBy(corpus, document),
     children: ofChildren,
     references: ofRefs,
     answer: { writes: form.writes, isJson: form.writes.length > 1 },
@@ -78,7 +89,8 @@ function deltaOf({ facts: { consumed = {}, files, sources } }: Item, names: read
   const builder = Object.values(consumed).find(({ contents }) => contents !== undefined)
   const read = builder?.contents
   if (!isRecord(read)) return { files: names.slice(0, namesMax), count: names.length }
-  const differing = names.filter((name) => sources === undefined && files?.[name]?.[1] !== read[name])
+  const hashNow = (name: string) => (sources === undefined ? files?.[name]?.[1] : sourceHash(sources[name] ?? ''))
+  const differing = names.filter((name) => hashNow(name) !== read[name])
   const { at } = builder as { at?: string }
   return { files: differing.slice(0, namesMax), count: differing.length, ...(at !== undefined && { since: at }) }
 }
@@ -89,10 +101,12 @@ async function contentsOf(
   paths: readonly string[],
 ): Promise<Record<string, string | null>> {
   const { root } = corpus.spec
-  const rows = root === null ? await store.look(itemsNamed, corpus.id, paths) : new Map<string, Item>()
+  // Only items of the index: a path of another name may lead out of the root by a link.
+  const rows = await store.look(itemsNamed, corpus.id, paths)
   return Object.fromEntries(
     paths.map((path) => {
-      const read = root === null ? parsed(rows.get(path)?.document ?? '') : readDocument(root, path)
+      const row = rows.get(path)
+      const read = row === undefined ? null : root === null ? parsed(row.document ?? '') : readDocument(root, path)
       const content = read !== null && 'document' in read ? read.document._content : undefined
       return [path, content === undefined ? null : fence(asText(content))]
     }),
@@ -107,8 +121,18 @@ function fencedAll(texts: Readonly<Record<string, string>>): Record<string, stri
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fence(text)]))
 }
 
-function textField(name: 'steer' | 'brief', value: unknown): Record<string, string> {
-  return typeof value === 'string' && value !== '' ? { [name]: value } : {}
+function fencedField(name: 'brief' | 'content' | 'state' | 'feedback', value: unknown): Record<string, string> {
+  return value === undefined || value === '' ? {} : { [name]: fence(asText(value)) }
+}
+
+const namedFields: readonly string[] = ['_builder', '_content', '_state', '_feedback']
+
+function writtenBy(corpus: Corpus, document: ItemDocument): Pick<PhaseDocument, 'written'> {
+  const names = formsOf(corpus).flatMap(({ writes }) => writes)
+  const own = names.filter((name) => !namedFields.includes(name) && document[name] !== undefined)
+  return own.length === 0
+    ? {}
+    : { written: fencedAll(Object.fromEntries(own.map((name) => [name, asText(document[name])]))) }
 }
 
 function asText(value: unknown): string {

@@ -13,7 +13,7 @@ import { isRecord } from '../../../core/json/record.ts'
 import { reasonText } from '../../../core/reason-text.ts'
 import type { LastEffect } from '../../../core/run/last-effect.ts'
 import type { Outcome } from '../../../core/run/verdict.ts'
-import type { Corpus } from '../corpus-row.ts'
+import { type Corpus, lockCorpusById } from '../corpus-row.ts'
 import type { Item } from '../items/item-row.ts'
 import {
   discardTemporary,
@@ -26,17 +26,16 @@ import {
 } from '../tree/document-file.ts'
 import type { PhaseOrder } from './phase-run.ts'
 
-/** A phase that has begun. */
 export interface BegunPhase {
   readonly corpus: Corpus
   readonly item: Item
   readonly form: PhaseForm
   readonly forms: readonly PhaseForm[]
-  /** The document that it is made from. */
+  /** The document that the phase started from. */
   readonly document: ItemDocument
   readonly text: string
   readonly phaseState: AnyPhaseState
-  /** What it consumes. */
+  /** The inputs that the phase consumes. */
   readonly consumed: Inputs
 }
 
@@ -50,24 +49,24 @@ export interface Placed {
 interface PhaseWork {
   readonly order: PhaseOrder
   readonly commit: { readonly run: string; readonly fence: number }
-  /** Null where nothing was begun. */
+  /** Null if no phase has begun. */
   readonly begun: BegunPhase | null
   readonly end: PhaseEnd | null
   readonly now: number
 }
 
 /**
- * Writes the end of a phase: into its document, or for an item in the store by the hook that finds this effect at the run's end.
- * It is made before the attempt ends, so that only a rename is left for the step that checks the fence.
+ * Writes the end of a phase. A document on disk is written here; an item in the store is written by the hook that finds this effect at the
+ * end of the run. The effect is made before the attempt ends, so that the step that checks the fence only has to rename a file.
  */
 export class PhaseEffect implements LastEffect {
   readonly order: PhaseOrder
   readonly begun: BegunPhase | null
   readonly commit: PhaseWork['commit']
   readonly now: number
-  /** What is in place now; null where nothing was written. */
+  /** The document that was written; null if none was. */
   placed: Placed | null = null
-  /** What became of the phase, once the outcome is known. */
+  /** The end of the phase, once the outcome is known. */
   end: PhaseEnd | null
   readonly #prepared: { readonly temporary: string; readonly base: string; readonly made: Placed } | null = null
 
@@ -85,6 +84,16 @@ export class PhaseEffect implements LastEffect {
 
   get #mark(): string {
     return `${this.commit.run}.${this.commit.fence}`
+  }
+
+  /**
+   * Every edit locks the corpus from its read to its rename. Without the same lock a phase could end in between, and one of the two writes
+   * would be lost.
+   */
+  get locks(): LastEffect['locks'] {
+    if (this.begun === null) return undefined
+    const { id } = this.begun.corpus
+    return { order: id, take: () => lockCorpusById(id) }
   }
 
   take(outcome: Outcome): Outcome {
@@ -109,7 +118,7 @@ export class PhaseEffect implements LastEffect {
     }
   }
 
-  /** Repeated, it finds its own commit in the document and writes nothing. */
+  /** A repeated call finds its own commit in the document, and writes nothing. */
   #place(root: string, begun: BegunPhase, end: PhaseEnd): Placed {
     const { path } = begun.item
     const current = readDocument(root, path)
@@ -143,7 +152,7 @@ export class PhaseEffect implements LastEffect {
     return { committed, text, hash: hashOf(text), stat: '' }
   }
 
-  /** The commit stands whatever becomes of the copies. */
+  /** The commit is valid even if the copies cannot be kept. */
   #keepCopies(
     root: string,
     { corpus, item }: BegunPhase,
@@ -157,14 +166,14 @@ export class PhaseEffect implements LastEffect {
       }
       if (isCycle) keepSnapshot(root, item.path, document, { at: this.now, maxArchive })
     } catch {
-      // A full disk: the next cycle keeps a copy again.
+      // The disk is full, for example. The next cycle keeps a copy again.
     }
   }
 }
 
 /**
- * Another hand that wrote the document meanwhile has removed the file: this transaction was given up while the process was
- * frozen. The step is repeated, and checks the fence again.
+ * If the file is gone, an edit has written the document while this process was frozen, and this transaction was rolled back. The step is
+ * repeated, and checks the fence again.
  */
 function renamed(root: string, path: string, temporary: string): string {
   try {

@@ -1,4 +1,4 @@
-import { commitPhase } from '../../../core/corpus/commit-phase.ts'
+import { type CommittedPhase, commitPhase } from '../../../core/corpus/commit-phase.ts'
 import { transition } from '../../../core/corpus/phases.ts'
 import { cron } from '../../../core/cron/cron.ts'
 import { scheduleNow } from '../../../store/reads/find-schedule.ts'
@@ -6,15 +6,17 @@ import type { Ends, RunEnd } from '../../../store/runs/end-hooks.ts'
 import type { Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { type Corpus, formsOf, lockCorpusById, phaseNames, saveCorpusCounts, systemName } from '../corpus-row.ts'
-import { findItem, type Item, markReaders, placed, saveItems } from '../items/item-row.ts'
+import { findItem, type Item, type ItemFacts, markReaders, placed, saveItems } from '../items/item-row.ts'
+import { keepCopy } from '../items/snapshots.ts'
 import { documentText, hashOf, parsed } from '../tree/document-file.ts'
-import { isNewsForReaders, lookAt, type Seen, seenInStore } from '../tree/look-item.ts'
+import { isNewsForReaders, lookAt } from '../tree/look-item.ts'
+import { type Seen, seenInStore } from '../tree/see-item.ts'
 import { PhaseEffect } from './phase-effect.ts'
 import { forgetPhase, orderNext, orderPhase, takePhaseRuns } from './phase-run.ts'
 
 const retryMsMax = 86_400_000
 
-/** Books the ends of phases: the index follows the document, the item's own retries follow a failure, and the next phase is ordered. */
+/** Records the ends of phases: updates the index from the document, plans the retry after a failure, and orders the next phase. */
 export function* phasesEnded(context: StoreContext, { now, ends }: Ends<unknown>): Step<void> {
   const ours = new Map(ends.flatMap((end) => (end.effect instanceof PhaseEffect ? [[end.runId, end] as const] : [])))
   const others = ends.filter(({ outcome, runId }) => outcome !== 'success' && !ours.has(runId))
@@ -22,9 +24,10 @@ export function* phasesEnded(context: StoreContext, { now, ends }: Ends<unknown>
   if (asked.length === 0) return
   const over = asked.filter(({ isOver }) => isOver).map(({ runId }) => runId)
   const taken = yield* takePhaseRuns(over)
-  for (const { runId, corpusId, path } of taken.sort((a, b) => a.corpusId - b.corpusId)) {
-    const corpus = yield* lockCorpusById(corpusId)
-    if (corpus === null) continue
+  for (const { runId, corpusId, path, startedAt } of taken.sort((a, b) => a.corpusId - b.corpusId)) {
+    const locked = yield* lockCorpusById(corpusId)
+    if (locked === null) continue
+    const corpus = startedAt === null ? locked : { ...locked, phaseMs: averageMs(locked.phaseMs, now - startedAt) }
     const end = asked.find((one) => one.runId === runId) as RunEnd
     const effect = end.effect instanceof PhaseEffect ? end.effect : null
     const item = yield* findItem(corpusId, path)
@@ -35,6 +38,13 @@ export function* phasesEnded(context: StoreContext, { now, ends }: Ends<unknown>
 }
 phasesEnded.skipsPlain = true as const
 
+/** The newest phase counts 30 %. */
+const newestShare = 0.3
+
+function averageMs(before: number | null, tookMs: number): number {
+  return Math.max(0, Math.round(before === null ? tookMs : before + newestShare * (tookMs - before)))
+}
+
 interface Booking {
   readonly corpus: Corpus
   readonly item: Item
@@ -43,7 +53,7 @@ interface Booking {
   readonly now: number
 }
 
-/** Writes what became of an item. Returns whether its phase succeeded. */
+/** Writes the end of a phase to its item. Returns whether the phase succeeded. */
 function* booked(booking: Booking): Step<boolean> {
   const { corpus, item, end, effect } = booking
   const begun = effect?.begun ?? null
@@ -64,7 +74,11 @@ function* booked(booking: Booking): Step<boolean> {
   const standing =
     phaseEnd.kind === 'success' ? { attempts: 0, nextAt: null, reason: null } : afterFailure(booking, phaseEnd)
   const cleared = { ...item, ...standing, runId: null, hash, document: text, state: committed.phaseState }
-  const after = placed({ ...cleared, facts: { ...item.facts, files: begun.item.facts.files ?? {} } }, corpus)
+  const isAborted = phaseEnd.kind === 'failed' && phaseEnd.code === 'ABORT'
+  // The document has the newest error, or none. That of an earlier run, which was lost, must not outlive it.
+  const { error: _, ...known } = isAborted ? untried(item.facts) : item.facts
+  const facts = { ...known, files: item.facts.files ?? {} }
+  const after = placed({ ...cleared, facts }, corpus)
   yield* saveItems([{ before: item, after }])
   const seen: Seen =
     text === null
@@ -72,22 +86,37 @@ function* booked(booking: Booking): Step<boolean> {
           ...seenInStore(after),
           ...written,
           document: committed.document,
-          files: begun.item.facts.files ?? {},
+          files: item.facts.files ?? {},
           text,
           raw: '',
           problem: null,
         }
       : seenInStore(after)
   yield* lookAt(corpus, [seen])
+  if (text !== null) yield* keepCopies(booking, effect, committed)
   const looked = (yield* findItem(corpus.id, item.path)) as Item
-  // Its inputs may have changed while the phase was at work: the next look compares them with what it consumed.
-  yield* saveItems([{ before: looked, after: { ...looked, isDirty: true } }])
+  // The item's inputs may have changed while the phase was at work: the next look compares them with the inputs that the phase consumed.
+  const stood = isAborted && text === null ? { ...looked, facts: untried(looked.facts) } : looked
+  yield* saveItems([{ before: looked, after: { ...stood, isDirty: true } }])
   yield* tellReaders(item, looked)
   if (isWell) yield* saveCorpusCounts({ ...corpus, idle: 1 })
   return isWell
 }
 
-/** An item in the store: its row is the document. */
+/** Keeps the copies of an item in the store; copies of a document on disk are kept beside it. */
+function* keepCopies(
+  { corpus, now }: Booking,
+  { order: { path }, end }: PhaseEffect,
+  committed: CommittedPhase,
+): Step<void> {
+  const { document, rejected, isCycle } = committed
+  if (rejected.length > 0 && end?.fields !== undefined) {
+    yield* keepCopy(corpus, { path, document: end.fields }, { at: now, mark: 'rejected' })
+  }
+  if (isCycle) yield* keepCopy(corpus, { path, document }, { at: now })
+}
+
+/** Applies the end of a phase to an item in the store, whose row contains the document. */
 function inStore(corpus: Corpus, item: Item, { begun, end, now, commit }: PhaseEffect) {
   const read = parsed(item.document ?? '')
   if (begun === null || end === null || !('document' in read)) return null
@@ -107,7 +136,7 @@ function inStore(corpus: Corpus, item: Item, { begun, end, now, commit }: PhaseE
   return { committed, text, hash: hashOf(text), stat: '' }
 }
 
-/** Lost, cancelled or never begun: the document says nothing of it. */
+/** Records a phase that was lost, cancelled or never begun. The document does not show such an end. */
 function* unfinished(booking: Booking): Step<void> {
   const { corpus, item, end } = booking
   const phases = phaseNames(corpus)
@@ -119,19 +148,32 @@ function* unfinished(booking: Booking): Step<void> {
   const code = isAborted ? 'ABORT' : 'FAILED'
   const failure = { kind: 'failed', code, message: end.reason } as const
   const standing = isLost || isAborted ? afterFailure(booking, failure) : {}
-  const facts = isLost || isAborted ? { ...item.facts, error: { step: phase, code, message: end.reason } } : item.facts
-  // What a worker wrote before it was lost is found by the next look.
+  const kept = isAborted ? untried(item.facts) : item.facts
+  const facts = isLost || isAborted ? { ...kept, error: { step: phase, code, message: end.reason } } : item.facts
+  // The next look finds what a worker wrote before it was lost.
   const after = placed({ ...item, ...standing, state, facts, runId: null, isDirty: true }, corpus)
   yield* saveItems([{ before: item, after }])
+  if (isAborted && corpus.spec.root === null) yield* lookAt(corpus, [seenInStore(after)])
   yield* tellReaders(item, after)
 }
 
-/** A look compares with the row that the end of the phase has written already: that the item was owed until now is known here only. */
+/** Without the inputs of the attempt, which an abort does not judge: the next look from the disk takes those that it finds for tried. */
+function untried({ tried: _, ...facts }: ItemFacts): ItemFacts {
+  return facts
+}
+
+/**
+ * A look cannot do this: it compares with the row that the end of the phase has already written. Only this step knows that the item was
+ * owed until now.
+ */
 function* tellReaders(before: Item, after: Item): Step<void> {
   if (isNewsForReaders(before, after)) yield* markReaders(after.corpusId, [after])
 }
 
-/** Retries are the item's: each waits twice as long as the one before, and after the last it is parked. An abort parks at once. */
+/**
+ * The item counts its own retries: each waits twice as long as the one before, and after the last one the item is parked. An abort parks
+ * the item at once.
+ */
 function afterFailure(
   { corpus, item, now }: Booking,
   { code, message }: { readonly code: string; readonly message: string },
@@ -158,7 +200,10 @@ interface After {
   readonly isWell: boolean
 }
 
-/** What the end of a phase orders, in the same transaction: the next phase of an item that is brought to completion, and the next of the line. */
+/**
+ * Orders, in the transaction of the end of a phase, the next phase of an item that is brought to completion, and the next item of the line
+ * if the corpus drains.
+ */
 function* goOn(context: StoreContext, corpus: Corpus, { effect, isWell }: After): Step<void> {
   if (effect?.order.isToCompletion === true && isWell) {
     const item = yield* findItem(corpus.id, effect.order.path)
@@ -172,14 +217,19 @@ function* goOn(context: StoreContext, corpus: Corpus, { effect, isWell }: After)
   if (!isPaused) yield* orderNext(context, (yield* lockCorpusById(corpus.id)) ?? corpus)
 }
 
-/** Another attempt of the same run follows. */
+/** Releases the item of a run that was given back; another attempt of the same run follows. */
 function* givenBack({ runId, effect }: RunEnd): Step<void> {
   if (!(effect instanceof PhaseEffect) || effect.begun === null) return
   const corpus = yield* lockCorpusById(effect.begun.corpus.id)
   const item = corpus === null ? null : yield* findItem(corpus.id, effect.order.path)
   if (corpus === null || item === null || item.runId !== runId) return
+  yield* stopWork(corpus, item)
+  yield* forgetPhase(runId)
+}
+
+/** Records that no run is at work on the item any longer; its phase is still owed. */
+export function* stopWork(corpus: Corpus, item: Item): Step<void> {
   const event = { type: 'stop', phase: item.phase } as const
   const state = transition({ phaseState: item.state, event, phases: phaseNames(corpus) })
   yield* saveItems([{ before: item, after: placed({ ...item, state, runId: null }, corpus) }])
-  yield* forgetPhase(runId)
 }

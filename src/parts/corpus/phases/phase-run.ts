@@ -5,15 +5,15 @@ import { all, both, clockNow, dialects, inList, run, type Step } from '../../../
 import type { StoreContext } from '../../../store/store-context.ts'
 import { type Corpus, phaseNames, saveCorpusCounts, systemName } from '../corpus-row.ts'
 import type { Item } from '../items/item-row.ts'
-import { lineOf } from '../items/pick-item.ts'
+import { lineOf, picksAlike } from '../items/pick-item.ts'
 import { hashOf } from '../tree/document-file.ts'
 
-/** What a phase run was enqueued for. */
+/** The order that a phase run was enqueued for. */
 export interface PhaseOrder {
   readonly path: string
-  /** Picked by the ranking, or asked for by name. */
+  /** Picked by the ranking, or requested by name. */
   readonly mode: 'automatic' | 'trigger'
-  /** The phase to begin with, whatever is owed. */
+  /** The phase to begin with, even if another one is owed. */
   readonly from?: string | undefined
   readonly isToCompletion?: boolean | undefined
 }
@@ -22,7 +22,7 @@ export interface PhaseRun {
   readonly runId: number
   readonly path: string
   readonly mode: PhaseOrder['mode']
-  /** Set when its attempt began. */
+  /** The phase, set when the attempt begins. */
   readonly phase: string | null
   readonly startedAt: number | null
   readonly enqueuedAt: number
@@ -36,15 +36,11 @@ const listRuns = both(
   'corpus runs',
   'select run_id, path, mode, phase, started_at, enqueued_at from belfry.corpus_run where corpus_id = $1 order by run_id',
 )
-const countAutomatic = both(
-  'corpus runs automatic',
-  `select count(*) as live from belfry.corpus_run where corpus_id = $1 and (mode = 'automatic' or phase is not null)`,
-)
 const takeRuns = dialects('corpus runs take', {
-  sqlite: `delete from belfry.corpus_run where run_id ${inList.numbers('$1').sqlite} returning run_id, corpus_id, path, mode`,
-  postgres: `delete from belfry.corpus_run where run_id ${inList.numbers('$1').postgres} returning run_id, corpus_id, path, mode`,
+  sqlite: `delete from belfry.corpus_run where run_id ${inList.numbers('$1').sqlite} returning run_id, corpus_id, path, mode, started_at`,
+  postgres: `delete from belfry.corpus_run where run_id ${inList.numbers('$1').postgres} returning run_id, corpus_id, path, mode, started_at`,
 })
-/** A run that a person retried has no row yet, and its end could not be booked without one. */
+/** A run that a person retried has no row yet, and without a row its end could not be recorded. */
 const beginRun = both(
   'corpus run begin',
   `insert into belfry.corpus_run (run_id, corpus_id, path, mode, phase, started_at, enqueued_at) values ($1, $2, $3, $4, $5, $6, $6)
@@ -74,7 +70,7 @@ export interface Ordered {
   readonly isNew: boolean
 }
 
-/** Enqueues a phase of an item. While a run of the item is live that run is the answer. */
+/** Enqueues a phase of an item. If the item has a live run, that run is the answer. */
 export function* orderPhase(context: StoreContext, corpus: Corpus, order: PhaseOrder): Step<Ordered> {
   const { path, mode, from, isToCompletion } = order
   const now = yield* clockNow()
@@ -91,19 +87,48 @@ export function* orderPhase(context: StoreContext, corpus: Corpus, order: PhaseO
   return { run: answer.id, isNew: answer.created }
 }
 
-/** Enqueues the first of the ranking where a slot is free; null where none is, or nothing is owed. */
-export function* orderNext(
-  context: StoreContext,
-  corpus: Corpus,
-): Step<{ path: string; phase: string; run: string } | null> {
-  const [row] = yield* all<{ live: number }>(countAutomatic, corpus.id)
-  if (Number(row?.live ?? 0) >= corpus.spec.concurrency) return null
-  const { ranked } = yield* lineOf(corpus, 1)
-  const [first] = ranked
-  if (first === undefined) return null
-  const { run: id, isNew } = yield* orderPhase(context, corpus, { path: first.path, mode: 'automatic' })
-  if (isNew) yield* saveCorpusCounts({ ...corpus, picks: corpus.picks + 1, idle: 1 })
-  return { path: first.path, phase: first.phase, run: id }
+export interface PickedPhase {
+  readonly path: string
+  readonly phase: string
+  readonly run: string
+}
+
+/** Of more items than this in line, the ranking is not read past. */
+const inLineMax = 100
+
+/** The items with a run that has not begun: the ranking still has them, and no second run of them is enqueued. */
+export function itemsInLine(runs: readonly PhaseRun[]): Set<string> {
+  return new Set(runs.flatMap(({ path, phase }) => (phase === null ? [path] : [])))
+}
+
+/** Enough of the head of the ranking to find `count` items that are not in line. */
+export function headPast(inLine: ReadonlySet<string>, count: number): number {
+  return Math.min(inLine.size, inLineMax) + count
+}
+
+/** Enqueues the first of the ranking where a slot is free: one item, and with drain one for each free slot. */
+export function* orderNext(context: StoreContext, corpus: Corpus): Step<PickedPhase[]> {
+  const { drain, concurrency } = corpus.spec
+  const runs = yield* phaseRuns(corpus.id)
+  const free = concurrency - runs.filter(({ mode, phase }) => mode === 'automatic' || phase !== null).length
+  const inLine = itemsInLine(runs)
+  const picked: PickedPhase[] = []
+  let standing = corpus
+  const most = drain ? free : Math.min(1, free)
+  while (picked.length < most) {
+    const alike = Math.min(most - picked.length, picksAlike(standing.picks))
+    const { ranked } = yield* lineOf(standing, headPast(inLine, alike))
+    const found = ranked.filter(({ path }) => !inLine.has(path)).slice(0, alike)
+    if (found.length === 0) break
+    for (const { path, phase } of found) {
+      const { run: id } = yield* orderPhase(context, standing, { path, mode: 'automatic' })
+      picked.push({ path, phase, run: id })
+      inLine.add(path)
+    }
+    standing = { ...standing, picks: standing.picks + found.length, idle: 1 }
+  }
+  if (picked.length > 0) yield* saveCorpusCounts(standing)
+  return picked
 }
 
 export interface TakenRun {
@@ -111,9 +136,11 @@ export interface TakenRun {
   readonly corpusId: number
   readonly path: string
   readonly mode: PhaseOrder['mode']
+  /** When its phase began; null if none has. */
+  readonly startedAt: number | null
 }
 
-/** The phase runs among these, which have ended. */
+/** The phase runs among these ended runs. */
 export function* takePhaseRuns(runIds: readonly number[]): Step<TakenRun[]> {
   if (runIds.length === 0) return []
   const rows = yield* all(takeRuns, JSON.stringify(runIds))
@@ -122,10 +149,11 @@ export function* takePhaseRuns(runIds: readonly number[]): Step<TakenRun[]> {
     corpusId: row.corpus_id as number,
     path: row.path as string,
     mode: row.mode as PhaseOrder['mode'],
+    startedAt: row.started_at as number | null,
   }))
 }
 
-/** Notes that the attempt of a run has begun a phase. */
+/** Records that the attempt of a run has begun a phase. */
 export function* recordPhase(
   corpus: Pick<Corpus, 'id'>,
   { path, mode }: PhaseOrder,
@@ -134,7 +162,7 @@ export function* recordPhase(
   yield* run(beginRun, runId, corpus.id, path, mode, phase, at)
 }
 
-/** Notes that another attempt begins anew. */
+/** Clears the phase of a run, because another attempt of the run begins again. */
 export function* forgetPhase(runId: number): Step<void> {
   yield* run(giveBackRun, runId)
 }

@@ -3,7 +3,7 @@ import { clockNow, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { lockCorpus, saveCorpusCounts } from '../corpus-row.ts'
 
-/** Counts a tick, and says why it is left out, where it is: its budget is spent, or nothing was owed for a while. */
+/** Counts a tick. Returns why the tick is left out: the budget is spent, or nothing was owed for a while; null if the tick runs. */
 export function* countTick(context: StoreContext, name: string): Step<string | null> {
   const corpus = yield* lockCorpus(context, name)
   if (corpus === null) return null

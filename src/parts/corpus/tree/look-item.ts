@@ -1,94 +1,70 @@
 import type { ItemDocument } from '../../../core/corpus/commit-phase.ts'
 import { derivePhases } from '../../../core/corpus/derive-phases.ts'
-import { type Inputs, invalidate } from '../../../core/corpus/invalidate.ts'
+import { type Changed, differences, type Inputs, invalidate } from '../../../core/corpus/invalidate.ts'
 import { type AnyPhaseState, transition } from '../../../core/corpus/phases.ts'
 import { isRecord } from '../../../core/json/record.ts'
 import { canonicalJson } from '../../../store/check.ts'
-import { all, both, clockNow, type Step } from '../../../store/statement.ts'
+import { all, clockNow, dialects, inList, type Step } from '../../../store/statement.ts'
 import { type Corpus, formsOf, phaseNames } from '../corpus-row.ts'
-import { findItem, findItems, type Item, type ItemFacts, markReaders, placed, saveItems } from '../items/item-row.ts'
-import { hashOf, parsed, readDocument } from './document-file.ts'
+import {
+  findItem,
+  findItems,
+  generatedAtOf,
+  type Item,
+  type ItemFacts,
+  markReaders,
+  placed,
+  saveItems,
+} from '../items/item-row.ts'
+import { hashOf } from './document-file.ts'
 import { contentHashOf, currentInputs, refsOf } from './fingerprints.ts'
-import { hashedFiles, scopeOf } from './walk-tree.ts'
+import { type Seen, seenInStore } from './see-item.ts'
 
-/** An item as it lies on the disk, or in the store. */
-export interface Seen {
-  readonly path: string
-  readonly parent: string | null
-  readonly depth: number
-  readonly hash: string | null
-  readonly stat: string
-  readonly document: ItemDocument | null
-  readonly problem: string | null
-  readonly files: NonNullable<ItemFacts['files']>
-  /** The stored text of an item that lives in the store. */
-  readonly text: string | null
-  /** The document as it is written. */
-  readonly raw: string
-}
-
-/** Reads an item and hashes its files. */
-export async function seeItem(
-  corpus: Corpus,
-  place: Pick<Seen, 'path' | 'parent' | 'depth'>,
-  { names, known }: { readonly names?: readonly string[]; readonly known?: Item | null } = {},
-): Promise<Seen | null> {
-  const { root, ignore } = corpus.spec
-  if (root === null) return null
-  const read = readDocument(root, place.path)
-  if (read === null) return null
-  const files = await hashedFiles(root, names ?? (await scopeOf(root, place.path, ignore)), known?.facts.files)
-  const { hash, stat, text: raw } = read
-  if ('problem' in read)
-    return { ...place, hash: null, stat, document: null, problem: read.problem, files, text: null, raw }
-  return { ...place, hash, stat, document: read.document, problem: null, files, text: null, raw }
-}
-
-/** An item that lives in the store, from its row. */
-export function seenInStore({ path, parent, depth, document: text, facts }: Item): Seen {
-  const files = Object.fromEntries(
-    Object.entries(facts.sources ?? {}).map(([name, source]) => [name, ['', hashOf(source).slice(0, 16)] as const]),
-  )
-  const read = text === null ? { problem: 'has no document' } : parsed(text)
-  const document = 'document' in read ? read.document : null
-  const problem = 'problem' in read ? read.problem : null
-  return { path, parent, depth, hash: hashOf(text ?? ''), stat: '', document, problem, files, text, raw: text ?? '' }
-}
-
-const findChildren = both(
-  'corpus children',
-  ({ texts }) =>
-    `select path, parent, status, facts from belfry.corpus_item where corpus_id = $1 and parent ${texts('$2')} order by path`,
-)
+const childColumns = 'select path, parent, status, age_key, facts from belfry.corpus_item'
+/** Without the name of the index SQLite reads all items of the corpus for each batch. */
+const findChildren = dialects('corpus children', {
+  sqlite: `${childColumns} indexed by corpus_item_parent where corpus_id = $1 and parent ${inList.texts('$2').sqlite}`,
+  postgres: `${childColumns} where corpus_id = $1 and parent ${inList.texts('$2').postgres}`,
+})
 
 export interface Looks {
-  /** How many items are owed now that were not before. */
+  /** How many items are owed now that were not owed before. */
   readonly owed: number
   readonly looked: number
-  /** Paths of items that changed in any way. */
-  readonly changed: readonly string[]
-  /** What each phase of each item would consume now. */
+  /** The inputs that each phase of each item would consume now. */
   readonly inputs: ReadonlyMap<string, Readonly<Record<string, Inputs>>>
 }
 
-/** Compares items with what their phases consumed, and writes what follows. The caller has locked the corpus. */
-export function* lookAt(corpus: Corpus, seen: readonly Seen[]): Step<Looks> {
+interface Compared {
+  readonly before: Item | null
+  readonly after: Item
+  readonly current: Readonly<Record<string, Inputs>>
+}
+
+/** Compares items with the inputs that their phases consumed. Nothing is written. */
+function* compared(corpus: Corpus, seen: readonly Seen[], known?: ReadonlyMap<string, Item>): Step<Compared[]> {
   const now = yield* clockNow()
-  const before = yield* findItems(
-    corpus.id,
-    seen.map(({ path }) => path),
-  )
+  const paths = seen.map(({ path }) => path)
+  const before = known ?? (yield* findItems(corpus.id, paths))
   const around = yield* surroundings(corpus, seen)
-  const changes = seen.map((one) => {
+  return seen.map((one) => {
     const was = before.get(one.path) ?? null
-    const current =
-      one.document === null ? {} : currentInputs(corpus, { ...one, document: one.document, ...around(one) })
-    return {
-      before: was,
-      current,
-      after: indexed(corpus, one, { now, was, current, owedChild: around(one).owedChild }),
-    }
+    const { document, files } = one
+    const { children, references, owedChild, builtAts } = around(one)
+    const current = document === null ? {} : currentInputs(corpus, { document, files, children, references })
+    return { before: was, current, after: indexed(corpus, one, { now, was, current, owedChild, builtAts }) }
   })
+}
+
+/** An item as the next look will write it: readers see what is true now, and write nothing. */
+export function* wouldBe(_: unknown, corpus: Corpus, seen: Seen): Step<Item> {
+  const [one] = (yield* compared(corpus, [seen])) as [Compared]
+  return one.after
+}
+
+/** Compares items with the inputs that their phases consumed, and writes the new status. The caller has locked the corpus. */
+export function* lookAt(corpus: Corpus, seen: readonly Seen[], known?: ReadonlyMap<string, Item>): Step<Looks> {
+  const changes = yield* compared(corpus, seen, known)
   yield* saveItems(changes)
   const moved = changes.filter(({ before: was, after }) => isNewsForReaders(was, after))
   if (moved.length > 0) {
@@ -97,19 +73,19 @@ export function* lookAt(corpus: Corpus, seen: readonly Seen[]): Step<Looks> {
       moved.map(({ after }) => after),
     )
   }
-  const changed = changes.filter(
-    ({ before: was, after }) => was === null || was.status !== after.status || was.hash !== after.hash,
-  )
   const owed = changes.filter(({ before: was, after }) => isOwed(after) && (was === null || !isOwed(was))).length
   const inputs = new Map(changes.map(({ after, current }) => [after.path, current]))
-  return { owed, looked: seen.length, changed: changed.map(({ after }) => after.path), inputs }
+  return { owed, looked: seen.length, inputs }
 }
 
 export function isOwed({ status }: Pick<Item, 'status'>): boolean {
   return status === 'pending' || status === 'running' || status === 'failed'
 }
 
-/** Parents and referrers read its content, and a parent waits until it is no longer owed. */
+/**
+ * Whether other items must be looked at again. Parents and referrers read the content, and a parent waits until its children are no longer
+ * owed.
+ */
 export function isNewsForReaders(before: Item | null, after: Item): boolean {
   if (before === null) return true
   return before.facts.contentHash !== after.facts.contentHash || (isOwed(before) && !isOwed(after))
@@ -119,29 +95,37 @@ interface Around {
   readonly children: Readonly<Record<string, string>>
   readonly references: Readonly<Record<string, string>>
   readonly owedChild: string | null
+  /** When the content of its children and references was generated. */
+  readonly builtAts: ReadonlyMap<string, number | null>
 }
 
 function* surroundings(corpus: Corpus, seen: readonly Seen[]): Step<(one: Seen) => Around> {
-  const rows = yield* all<{ path: string; parent: string; status: Item['status']; facts: string }>(
+  const rows = yield* all<{ path: string; parent: string; status: Item['status']; age_key: number; facts: string }>(
     findChildren,
     corpus.id,
     JSON.stringify(seen.map(({ path }) => path)),
   )
-  const refs = seen.flatMap(({ document }) => (document === null ? [] : refsOf(document)))
+  const below = new Map<string, typeof rows>(seen.map(({ path }) => [path, []]))
+  for (const row of rows) below.get(row.parent)?.push(row)
+  const refs = seen.flatMap(({ document }) => (document === null ? [] : refsOf(corpus, document)))
   const referred = yield* findItems(corpus.id, [...new Set(refs)])
   const contentOf = (facts: ItemFacts | undefined) => facts?.contentHash ?? ''
   return ({ path, document }) => {
-    const children = rows.filter(({ parent }) => parent === path)
-    const named = document === null ? [] : refsOf(document).filter((ref) => ref !== path)
+    const children = (below.get(path) ?? []).sort((a, b) => (a.path < b.path ? -1 : 1))
+    const named = document === null ? [] : refsOf(corpus, document).filter((ref) => ref !== path)
     return {
       children: Object.fromEntries(children.map((row) => [row.path, contentOf(JSON.parse(row.facts) as ItemFacts)])),
       references: Object.fromEntries(named.map((ref) => [ref, contentOf(referred.get(ref)?.facts)])),
       owedChild: children.find(isOwed)?.path ?? null,
+      builtAts: new Map([
+        ...children.map((row) => [row.path, generatedAtOf(row.age_key)] as const),
+        ...named.map((ref) => [ref, referred.get(ref)?.generatedAt ?? null] as const),
+      ]),
     }
   }
 }
 
-interface Indexing extends Pick<Around, 'owedChild'> {
+interface Indexing extends Pick<Around, 'owedChild' | 'builtAts'> {
   readonly now: number
   readonly was: Item | null
   readonly current: Readonly<Record<string, Inputs>>
@@ -158,7 +142,7 @@ function indexed(corpus: Corpus, seen: Seen, around: Indexing): Item {
   }
   const { document } = seen
   const start = startOf(corpus, document, { was, hash, current })
-  const consumed = consumedBy(seen, start.state, current, was)
+  const consumed = consumedBy(seen, start.state, around)
   const builtAt =
     instantIn((consumed[middleOf(corpus)] as { at?: unknown } | undefined)?.at) ?? instantIn(document._generatedAt)
   const found = invalidate({
@@ -173,19 +157,19 @@ function indexed(corpus: Corpus, seen: Seen, around: Indexing): Item {
     propagateAfterMs: corpus.spec.propagateAfterMs,
     owedChild: around.owedChild,
   })
-  // A run that was lost wrote nothing into the document, whose error is that of an earlier one.
+  // A lost run wrote nothing into the document, so the error in the document is that of an earlier run.
   const lost = start.attempts > 0 && kept.facts.error?.code === 'FAILED' ? { error: kept.facts.error } : {}
   const facts = {
-    ...factsOf(document, kept.facts),
+    ...factsOf(corpus, document, kept.facts),
     ...lost,
     stat,
     files,
     consumed,
-    changed: [...keptChanges(was, found.phaseState), ...found.changed],
+    changed: [...keptChanges(was, found.phaseState, { current, consumed }), ...found.changed],
     ...(builtAt !== null && { builtAt }),
   }
   const generatedAt = instantIn(document._generatedAt)
-  return placed(
+  const item = placed(
     {
       ...base,
       depth: numberIn(document._depth, treeDepth),
@@ -200,18 +184,40 @@ function indexed(corpus: Corpus, seen: Seen, around: Indexing): Item {
     },
     corpus,
   )
+  return isAsAborted(item) ? { ...item, facts: { ...facts, tried: triedHash(current[item.phase]) } } : item
 }
 
-/** What made a phase owed is known until it is done. */
-function keptChanges(was: Item | null, state: AnyPhaseState): NonNullable<ItemFacts['changed']> {
-  return (was?.facts.changed ?? []).filter(({ phase }) => state[phase] !== 'fresh' && was?.state[phase] !== 'fresh')
+/** Whether an abort has parked an item, and no look since has found what was edited before the abort. */
+export function isAsAborted({ status, facts }: Pick<Item, 'status' | 'facts'>): boolean {
+  return status === 'parked' && facts.tried === undefined
+}
+
+interface Comparison {
+  readonly current: Readonly<Record<string, Inputs>>
+  readonly consumed: Readonly<Record<string, Inputs>>
+}
+
+/**
+ * The changes that made a phase owed are kept until the phase is done. They are compared again, so that an input that changes twice is named
+ * once, and one that is put back is not named any more.
+ */
+function keptChanges(was: Item | null, state: AnyPhaseState, { current, consumed }: Comparison): readonly Changed[] {
+  const kept = (was?.facts.changed ?? []).filter(
+    ({ phase }) => state[phase] !== 'fresh' && was?.state[phase] !== 'fresh',
+  )
+  return [...new Set(kept.map(({ phase }) => phase))].flatMap((phase) => {
+    const own = kept.filter((one) => one.phase === phase)
+    if (consumed[phase] === undefined) return own
+    const others = own.filter(({ input }) => input === 'architectEvery').slice(0, 1)
+    return [...differences(phase, consumed[phase], current[phase] ?? {}), ...others]
+  })
 }
 
 type Start = Pick<Item, 'state' | 'attempts' | 'reason' | 'nextAt'>
 
 /**
- * The state to judge from. The index knows more than an unchanged document: which retries are due. A document that another hand
- * changed, and other inputs than those that failed, begin anew.
+ * The state to judge from. For an unchanged document the index also knows when retries are due. If another program changed the document, or
+ * the inputs differ from those that failed, the item starts again.
  */
 function startOf(
   corpus: Corpus,
@@ -220,9 +226,12 @@ function startOf(
 ): Start {
   const anew = { attempts: 0, reason: null, nextAt: null }
   const { phaseState, wasInterrupted } = derivePhases(document, formsOf(corpus))
-  if (was === null) return { ...anew, state: phaseState, attempts: wasInterrupted ? 1 : 0 }
-  if (was.hash !== hash)
-    return was.runId === null ? { ...anew, state: retried(corpus, phaseState) } : { ...was, state: phaseState }
+  // A failure that another index or another program recorded has no retry time in this index, so its phase may be picked at once.
+  if (was === null) return { ...anew, state: retried(corpus, phaseState), attempts: wasInterrupted ? 1 : 0 }
+  // An abort parks the item as it is then, with all edits made before. This look is the first to see them.
+  if (isAsAborted(was)) return was
+  if (was.hash !== hash && was.runId !== null) return { ...was, state: phaseState }
+  if (was.hash !== hash) return { ...anew, state: retried(corpus, phaseState), attempts: wasInterrupted ? 1 : 0 }
   const tried = was.facts.tried
   const isOther = tried !== undefined && was.runId === null && tried !== triedHash(current[was.phase])
   if (isOther && (was.status === 'parked' || was.status === 'failed'))
@@ -235,20 +244,24 @@ function retried(corpus: Corpus, phaseState: AnyPhaseState): AnyPhaseState {
   return transition({ phaseState, event: { type: 'retry' }, phases: phaseNames(corpus) })
 }
 
-/** A fingerprint of what a phase would be tried with. */
+/** A fingerprint of the inputs of an attempt. */
 export function triedHash(inputs: Inputs | undefined): string {
   return hashOf(canonicalJson(inputs ?? {})).slice(0, 16)
 }
 
-/** A tree of the original program says nothing of what its phases consumed: what is there now counts as consumed, unless a file is newer. */
+/**
+ * A tree of the original program does not say which inputs its phases consumed. The current inputs count as consumed, except files that are
+ * newer than the document's `_generatedAt`. So does the content of children and references that was generated before it: at the first look
+ * at a tree they may not be in the index yet.
+ */
 function consumedBy(
   { document, files }: Pick<Seen, 'document' | 'files'>,
   state: AnyPhaseState,
-  current: Readonly<Record<string, Inputs>>,
-  was: Item | null,
+  { current, was, builtAts }: Pick<Indexing, 'current' | 'was' | 'builtAts'>,
 ): Record<string, Inputs> {
   const written = isRecord(document?._inputs) ? (document._inputs as Record<string, Inputs>) : {}
   const since = instantIn(document?._generatedAt) ?? Number.POSITIVE_INFINITY
+  const isOlder = (path: string) => Number.isFinite(since) && (builtAts.get(path) ?? Number.POSITIVE_INFINITY) <= since
   const older = ([name, hash]: [string, string]) => [name, mtimeOf(files[name]?.[0]) > since ? 'older' : hash]
   const adopting = ({ contents, ...rest }: Inputs): Inputs =>
     isRecord(contents) ? { ...rest, contents: Object.fromEntries(Object.entries(contents).map(older as never)) } : rest
@@ -256,28 +269,48 @@ function consumedBy(
     was?.facts.consumed ?? Object.fromEntries(Object.entries(current).map(([phase, one]) => [phase, adopting(one)]))
   return Object.fromEntries(
     Object.keys(current).flatMap((phase) => {
-      const known = written[phase] ?? (state[phase] === 'fresh' ? (adopted[phase] ?? current[phase]) : undefined)
+      const taken = state[phase] === 'fresh' ? (adopted[phase] ?? current[phase]) : undefined
+      const known = written[phase] ?? (taken && withOlder(taken, current[phase] ?? {}, isOlder))
       return known === undefined ? [] : [[phase, known]]
     }),
   )
+}
+
+function withOlder(taken: Inputs, current: Inputs, isOlder: (path: string) => boolean): Inputs {
+  const merged = (name: 'children' | 'references') => {
+    const now = Object.entries(current[name] ?? {}).filter(([path]) => isOlder(path))
+    return now.length === 0 ? {} : { [name]: { ...taken[name], ...Object.fromEntries(now) } }
+  }
+  return { ...taken, ...merged('children'), ...merged('references') }
 }
 
 function mtimeOf(stat: string | undefined): number {
   return Number(stat?.split(' ')[1] ?? 0)
 }
 
-function factsOf(document: ItemDocument, known: ItemFacts): ItemFacts {
-  const { _error: error, _commit: commit } = document
-  const { error: _, ...rest } = known
+function factsOf(corpus: Corpus, document: ItemDocument, known: ItemFacts): ItemFacts {
+  const { _error: error } = document
+  const commit = commitIn(document)
+  const { error: _, tokens: __, ...rest } = known
+  const used = phaseNames(corpus).flatMap((phase) => {
+    const tokens = document[`_${phase}Tokens`]
+    return Number.isSafeInteger(tokens) ? [[phase, tokens as number]] : []
+  })
   return {
     ...rest,
+    ...(used.length > 0 && { tokens: Object.fromEntries(used) }),
     isDisabled: document._disabled === true,
     contentHash: contentHashOf(document),
     cycles: numberIn(document._synthesisCount, 0),
-    refs: refsOf(document),
-    ...(isRecord(commit) && { commit: `${String(commit.run)} ${String(commit.fence)}` }),
+    refs: refsOf(corpus, document),
+    ...(commit !== undefined && { commit }),
     ...(isRecord(error) && { error: error as ItemFacts['error'] & object }),
   }
+}
+
+/** The run and fence that last wrote a document. */
+export function commitIn({ _commit: commit }: ItemDocument): string | undefined {
+  return isRecord(commit) ? `${String(commit.run)} ${String(commit.fence)}` : undefined
 }
 
 function middleOf(corpus: Corpus): string {
@@ -286,7 +319,7 @@ function middleOf(corpus: Corpus): string {
 }
 
 function fresh(corpus: Corpus, path: string): Item {
-  const place = {
+  return {
     corpusId: corpus.id,
     path,
     parent: null,
@@ -294,9 +327,19 @@ function fresh(corpus: Corpus, path: string): Item {
     emphasis: 1,
     status: 'pending',
     phase: '',
-  } as const
-  const time = { generatedAt: null, state: {}, attempts: 0, nextAt: null, reason: null, runId: null } as const
-  return { ...place, ...time, revision: 0, hash: null, isDirty: false, lookedAt: null, facts: {}, document: null }
+    generatedAt: null,
+    state: {},
+    attempts: 0,
+    nextAt: null,
+    reason: null,
+    runId: null,
+    revision: 0,
+    hash: null,
+    isDirty: false,
+    lookedAt: null,
+    facts: {},
+    document: null,
+  }
 }
 
 export function instantIn(value: unknown): number | null {
@@ -308,7 +351,7 @@ function numberIn(value: unknown, otherwise: number): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : otherwise
 }
 
-/** Looks at an item that lives in the store; null where there is none. */
+/** Looks at an item in the store; null if there is none. */
 export function* lookInStore(corpus: Corpus, path: string): Step<Item | null> {
   const item = yield* findItem(corpus.id, path)
   if (item === null) return null

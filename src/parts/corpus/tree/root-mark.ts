@@ -1,10 +1,11 @@
 import { accessSync, constants, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { BelfryError } from '../../../core/error.ts'
 import { isRecord } from '../../../core/json/record.ts'
 import type { Corpus } from '../corpus-row.ts'
 import { metaFolder } from './document-file.ts'
 
-/** A file in the root that says which corpus it belongs to: the same path on another machine may be another folder. */
+/** A file in the root that names its corpus: the same path on another machine may be another folder. */
 const markName = 'corpus.json'
 
 export interface RootMark {
@@ -25,17 +26,22 @@ export function readMark(root: string): RootMark | null {
   }
 }
 
-export function writeMark(root: string, mark: RootMark): void {
+function writeMark(root: string, mark: RootMark): void {
   mkdirSync(join(root, metaFolder), { recursive: true })
   writeFileSync(markPath(root), `${JSON.stringify(mark)}\n`)
 }
 
-/** The root of a deleted corpus is free for another. */
+/** Marks the root of a corpus as its own, once the corpus is in the store. A root that has a mark keeps it. */
+export function markRoot({ name, rootId, spec: { root } }: Pick<Corpus, 'name' | 'rootId' | 'spec'>): void {
+  if (root !== null && folderProblem(root) === null && readMark(root) === null) writeMark(root, { id: rootId, name })
+}
+
+/** Removes the mark, so that the root of a deleted corpus is free for another corpus. */
 export function removeMark(root: string | null): void {
   if (root !== null) rmSync(markPath(root), { force: true })
 }
 
-/** Why this process cannot work on the root of a corpus, as a clause; null where it can. */
+/** Why this process cannot work on the root of a corpus, as a clause; null if it can. */
 export function rootProblem({ spec: { root }, rootId }: Pick<Corpus, 'spec' | 'rootId'>): string | null {
   if (root === null) return null
   const problem = folderProblem(root)
@@ -57,12 +63,26 @@ export function folderProblem(root: string): string | null {
   }
 }
 
-/** The mark of a folder above, where a root would lie inside another one. */
-export function markAbove(root: string): { readonly root: string; readonly mark: RootMark } | null {
+/** The mark of a folder above a root. A root must not lie inside another root. */
+function markAbove(root: string): { readonly root: string; readonly mark: RootMark } | null {
   let folder = dirname(realpathSync(root))
   for (let above = dirname(folder); ; folder = above, above = dirname(above)) {
     const mark = readMark(folder)
     if (mark !== null) return { root: folder, mark }
     if (above === folder) return null
   }
+}
+
+/** Refuses a root that another corpus has, or that lies in the root of another one. */
+export function refuseForeignRoot({ root }: Pick<Corpus['spec'], 'root'>, rootId: string): void {
+  if (root === null) return
+  const mark = readMark(root)
+  const above = mark === null ? markAbove(root) : null
+  if ((mark === null || mark.id === rootId) && above === null) return
+  const what =
+    above === null ? `belongs to corpus ${mark?.name}` : `lies in ${above.root}, the root of corpus ${above.mark.name}`
+  throw new BelfryError('conflict', `The root ${root} ${what}.`, {
+    hint: 'Choose another folder, or remove .meta/corpus.json there if that corpus is gone.',
+    details: { root, id: mark?.id ?? above?.mark.id },
+  })
 }

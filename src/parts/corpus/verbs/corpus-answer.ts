@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { bandOf } from '../../../core/corpus/rank.ts'
 import { type AnswerOf, count, flag, instantOutput, text } from '../../../operations/schema/output-schema.ts'
+import { expectationForm } from '../../../operations/target/expectation-form.ts'
 import { targetStored } from '../../../operations/target/target-form.ts'
+import { secretForm } from '../../../targets/secret-schema.ts'
 import { type Corpus, phaseNames } from '../corpus-row.ts'
 import type { Item } from '../items/item-row.ts'
 import { runName } from '../phases/phase-run.ts'
@@ -11,6 +13,11 @@ export const corpusSchema = z.strictObject({
   root: text('The folder of its items.').nullable(),
   target: targetStored,
   targets: z.record(z.string(), targetStored).describe('The targets of single phases.'),
+  expect: expectationForm.describe('What the target must answer.').exactOptional(),
+  expects: z
+    .record(z.string(), expectationForm)
+    .describe('What the targets of single phases must answer.')
+    .exactOptional(),
   prompts: z.record(z.string(), z.string()).describe('Files with the prompts of phases.'),
   cron: text('When it looks for the most stale phase.'),
   zone: text('The time zone of the cron.'),
@@ -21,6 +28,14 @@ export const corpusSchema = z.strictObject({
   propagateAfterMs: count('How long changes of other items wait after a build.'),
   autoSeed: z.array(z.record(z.string(), z.unknown())).describe('Folders that become items by themselves.'),
   ignore: z.array(z.string()).describe('Files and folders that are left out.'),
+  watcher: z
+    .strictObject({
+      url: text('Its address.'),
+      token: secretForm.exactOptional(),
+      timeoutMs: count('How long one answer may take.'),
+    })
+    .describe('The external watcher that lists its files, where it has one.')
+    .exactOptional(),
   drain: flag('Whether the end of a phase begins the next.'),
   concurrency: count('Phases at work at once.'),
   budget: z
@@ -61,6 +76,9 @@ export const itemSchema = z.strictObject({
   reason: text('Why it is parked, or what its last failure was.').nullable(),
   run: text('The run at work on it.').nullable(),
   revision: count('The revision of its document.'),
+  tokens: z
+    .record(z.string(), z.int())
+    .describe('What the last run of each phase used, in tokens, where that is known.'),
 })
 export type ItemAnswer = AnswerOf<typeof itemSchema>
 
@@ -78,8 +96,10 @@ export function itemAnswer(corpus: Corpus, item: Item): ItemAnswer {
     generatedAt,
     attempts,
     nextAt,
-    reason: item.reason ?? (status === 'failed' || status === 'unreadable' ? error : null),
+    // The error of a document that cannot be read is newer than the reason for which its item was parked.
+    reason: status === 'unreadable' ? error : (item.reason ?? (status === 'failed' ? error : null)),
     run: runId === null ? null : runName(runId),
     revision,
+    tokens: { ...item.facts.tokens },
   }
 }

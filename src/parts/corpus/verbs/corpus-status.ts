@@ -1,48 +1,47 @@
 import { z } from 'zod'
+import { holdSentence, kernelHoldReasons } from '../../../core/hold-reason.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
-import { type AnswerOf, count, flag, instantOutput, text } from '../../../operations/schema/output-schema.ts'
+import { type AnswerOf, advice, count, flag, instantOutput, text } from '../../../operations/schema/output-schema.ts'
 import { scheduleNow } from '../../../store/reads/find-schedule.ts'
-import { all, both, clockNow, type Step } from '../../../store/statement.ts'
+import { clockNow, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
-import { type Corpus, corpusOf, phaseNames, systemName } from '../corpus-row.ts'
+import { type Corpus, findCorpusById, phaseNames, systemName } from '../corpus-row.ts'
 import { groupsMax, groupsOf, lineOf } from '../items/pick-item.ts'
 import { tickMs } from '../phases/phase-ends.ts'
 import { phaseRuns, runName } from '../phases/phase-run.ts'
+import { standstillOf } from '../phases/standstill.ts'
 import { rootProblem } from '../tree/root-mark.ts'
+import { watchesOf } from '../watch-row.ts'
+import { watchersOf } from '../watcher/watcher-row.ts'
 
-const findById = both(
-  'corpus find by id',
-  `select id, ns, name, spec, root_id, version, managed_by, ticks, idle, picks, scanned_at, created_at, created_by, updated_at
-    from belfry.corpus where id = $1`,
-)
-
-/** About how long a phase takes, where nothing is known of it. */
+/** The estimated time of a phase, if no duration is known. */
 const phaseMsUsual = 61_000
 
 export interface Backlog {
-  /** Phases that are owed, of items that are not parked. */
+  /** Owed phases of items that are not parked. */
   readonly phases: number
   readonly everyMs: number
   readonly tickMs: number
   readonly drainMs: number
 }
 
-/** How much is owed, and how long that takes at the pace of the ticks and with drain. */
-export function* backlogOf(_: StoreContext, corpusId: number): Step<Backlog> {
-  const [row] = yield* all(findById, corpusId)
-  if (row === undefined) return { phases: 0, everyMs: 0, tickMs: 0, drainMs: 0 }
-  const corpus = corpusOf(row)
+/** How many phases are owed, and how long they take at the pace of the ticks and with drain. */
+export function* backlogOf(context: StoreContext, corpusId: number): Step<Backlog> {
+  const corpus = yield* findCorpusById(context, corpusId)
+  if (corpus === null) return { phases: 0, everyMs: 0, tickMs: 0, drainMs: 0 }
   const names = phaseNames(corpus)
   const groups = yield* groupsOf(corpusId)
   const phases = groups
     .filter(({ status }) => status === 'pending' || status === 'running' || status === 'failed')
     .reduce((sum, { phase, items }) => sum + items * (names.length - names.indexOf(phase)), 0)
   const everyMs = tickMs(corpus, yield* clockNow())
+  const drainMs = Math.round((phases * (corpus.phaseMs ?? phaseMsUsual)) / corpus.spec.concurrency)
   return {
     phases,
     everyMs,
-    tickMs: phases * everyMs,
-    drainMs: Math.round((phases * phaseMsUsual) / corpus.spec.concurrency),
+    // A tick picks nothing while all slots are busy.
+    tickMs: Math.max(phases * everyMs, drainMs),
+    drainMs,
   }
 }
 
@@ -76,30 +75,80 @@ export const statusSchema = z.strictObject({
       drainMs: count('About how long they take with drain.'),
     })
     .describe('What is owed, and how long it takes.'),
-  freshAt: instantOutput('About when it is fresh at its pace.').nullable(),
+  freshAt: instantOutput('About when it is fresh at its pace; null where nothing says when it goes on.').nullable(),
+  held: z
+    .strictObject({ says: advice('Why no phase starts.'), until: instantOutput('When phases start again.').nullable() })
+    .nullable()
+    .describe('What keeps its phases from starting now.'),
   drain: flag('Whether the end of a phase begins the next.'),
   idle: count('Only every so many ticks look for work.'),
   paused: flag('Whether its tick is paused.'),
   nextTickAt: instantOutput('When the next tick is due.').nullable(),
   scannedAt: instantOutput('When its tree was last walked.').nullable(),
+  watches: z
+    .array(
+      z.strictObject({
+        host: text('The machine.'),
+        because: text('Why it polls the tree; null where it watches it.').nullable(),
+        scannedAt: instantOutput('When a worker there last scanned all of it.'),
+      }),
+    )
+    .describe('How the machines with workers learn of changes in the tree.'),
+  watchers: z
+    .array(
+      z.strictObject({
+        host: text('The machine.'),
+        url: text('The address of the external watcher.'),
+        since: instantOutput('Since when it answers, or fails.').nullable(),
+        registeredAt: instantOutput('When it was given the rules of the corpus; null where it has none.').nullable(),
+        error: text('Why it fails, as a clause; null where it answers.').nullable(),
+        failures: count('Failures in a row.'),
+        openUntil: instantOutput('It is not asked before, because it failed too often; null where it is.').nullable(),
+        at: instantOutput('When that was last written.'),
+      }),
+    )
+    .describe('What the workers of each machine know of its external watcher.'),
   readsAll: flag('Whether it has so many groups that each pick reads all items.'),
 })
 export type StatusAnswer = AnswerOf<typeof statusSchema>
 
-export async function statusOf({ store }: Pick<OperationContext, 'store'>, corpus: Corpus): Promise<StatusAnswer> {
+export async function statusOf(
+  {
+    store,
+    holdReasons = kernelHoldReasons,
+  }: Pick<OperationContext, 'store'> & Partial<Pick<OperationContext, 'holdReasons'>>,
+  corpus: Corpus,
+): Promise<StatusAnswer> {
   const { spec, name } = corpus
-  const { now, ...seen } = await store.look(statusIn, corpus)
-  const paceMs = spec.drain ? seen.backlog.drainMs : seen.backlog.tickMs
+  const { now, hold, ...seen } = await store.look(statusIn, corpus)
+  const problem = rootProblem(corpus)
+  const held = hold === null ? null : { says: holdSentence(hold, holdReasons), until: hold.until }
   return {
     name,
     root: spec.root,
-    problem: rootProblem(corpus),
+    problem,
     ...seen,
-    freshAt: seen.backlog.phases === 0 ? null : now + paceMs,
+    freshAt: problem === null ? freshAt(corpus, seen, { now, held }) : null,
+    held,
     drain: spec.drain,
     idle: corpus.idle,
     scannedAt: corpus.scannedAt,
   }
+}
+
+const dayMs = 86_400_000
+
+/** About when nothing is owed any more: at the pace of the corpus, within its budget, from the end of the hold on. */
+function freshAt(
+  { spec }: Corpus,
+  { backlog, paused }: Pick<StatusAnswer, 'backlog' | 'paused'>,
+  { now, held }: { readonly now: number; readonly held: StatusAnswer['held'] },
+): number | null {
+  if (backlog.phases === 0 || paused || (held !== null && held.until === null)) return null
+  const paceMs = spec.drain ? backlog.drainMs : backlog.tickMs
+  const { phases: phasesADay } = spec.budget ?? {}
+  const days = phasesADay === undefined ? 0 : Math.floor((backlog.phases - 1) / phasesADay)
+  return Math.max(now, held?.until ?? now) + Math.max(paceMs, days * dayMs)
 }
 
 function* statusIn(context: StoreContext, corpus: Corpus) {
@@ -130,6 +179,9 @@ function* statusIn(context: StoreContext, corpus: Corpus) {
     backlog: yield* backlogOf(context, corpus.id),
     paused: schedule?.paused !== null || schedule?.disabled !== null,
     nextTickAt: schedule?.nextRunAt ?? null,
+    watches: yield* watchesOf(corpus.id, now),
+    watchers: yield* watchersOf(corpus),
+    hold: yield* standstillOf(context, corpus),
     readsAll: groups.filter(({ status }) => status === 'pending').length > groupsMax,
   }
 }

@@ -10,13 +10,15 @@ import { deleted } from '../../../operations/show.ts'
 import { type Corpus, findCorpus, listCorpora } from '../corpus-row.ts'
 import { everyStatus, itemPage } from '../items/list-items.ts'
 import { tickOnce } from '../phases/tick.ts'
-import { folderProblem, markAbove, readMark, removeMark, rootProblem, writeMark } from '../tree/root-mark.ts'
-import { type Scan, scanTree } from '../tree/scan-tree.ts'
+import { markRoot, refuseForeignRoot, removeMark, rootProblem } from '../tree/root-mark.ts'
+import { countItems, noCounts, type Scan, scanTree } from '../tree/scan-tree.ts'
+import { watcherFor } from '../watcher/known-watchers.ts'
 import { deleteCorpus, putCorpus } from '../write-corpus.ts'
 import { type CorpusAnswer, corpusAnswer, corpusSchema, itemAnswer, itemSchema } from './corpus-answer.ts'
-import { type CorpusGiven, corpusInput, readCorpus } from './corpus-input.ts'
+import { type CorpusGiven, corpusInput, noteBadRoot, readCorpus } from './corpus-input.ts'
 import { backlogOf, type StatusAnswer, statusOf, statusSchema } from './corpus-status.ts'
 import { explainOperations } from './explain-verbs.ts'
+import { historyOperations } from './history-verbs.ts'
 import { itemOperations } from './item-verbs.ts'
 import { corpusName, doors, presentIn } from './present-corpus.ts'
 import { queueOperations } from './queue-verbs.ts'
@@ -29,6 +31,13 @@ const scanSchema = z.strictObject({
   gone: count('Items whose documents are gone.'),
   owed: count('Items that are owed now and were not before.'),
 })
+
+export type ScanAnswer = AnswerOf<typeof scanSchema>
+
+function scanAnswer({ lookMs: _, ...scan }: Scan): ScanAnswer {
+  return scan
+}
+
 const backlogSchema = z.strictObject({
   phases: count('Phases that are owed.'),
   everyMs: count('The time between two ticks.'),
@@ -90,35 +99,22 @@ async function write(
   mode: 'create' | 'put',
 ): Promise<WrittenAnswer> {
   const spec = readCorpus(given, context, problems)
-  const wrong = spec.root === null ? null : folderProblem(spec.root)
-  if (wrong !== null)
-    problems.push({
-      field: 'root',
-      problem: `is ${spec.root}, which ${wrong}`,
-      expected: 'a folder that this process can write',
-    })
+  noteBadRoot(spec, problems)
   refuse('The corpus', problems)
   const { store, actor } = context
   const found = await store.look(findCorpus, spec.name)
   const rootId = found?.rootId ?? context.randomHex(16)
-  if (spec.root !== null) refuseForeignRoot(spec.root, rootId)
+  refuseForeignRoot(spec, rootId)
   const { answer, corpus } = await store.do(putCorpus, spec, { actor, mode, rootId })
   if (answer === 'exists') throw existing(corpus)
-  if (spec.root !== null && readMark(spec.root) === null) writeMark(spec.root, { id: rootId, name: spec.name })
-  const scan = await scanTree(store, corpus)
+  markRoot(corpus)
+  // A tick asks an external watcher, and repeats the question until the watcher answers.
+  const scan = scanAnswer(
+    spec.watcher === undefined
+      ? await scanTree(store, corpus)
+      : { items: await store.look(countItems, corpus.id), ...noCounts },
+  )
   return { answer, corpus: corpusAnswer(corpus), scan, backlog: await store.look(backlogOf, corpus.id) }
-}
-
-function refuseForeignRoot(root: string, rootId: string): void {
-  const mark = readMark(root)
-  const above = mark === null ? markAbove(root) : null
-  if ((mark === null || mark.id === rootId) && above === null) return
-  const what =
-    above === null ? `belongs to corpus ${mark?.name}` : `lies in ${above.root}, the root of corpus ${above.mark.name}`
-  throw new BelfryError('conflict', `The root ${root} ${what}.`, {
-    hint: 'Choose another folder, or remove .meta/corpus.json there if that corpus is gone.',
-    details: { root, id: mark?.id ?? above?.mark.id },
-  })
 }
 
 function existing({ name }: Corpus): BelfryError {
@@ -270,9 +266,10 @@ export const scan = operation({
   output: scanSchema,
   show: showScan,
   examples: [{ name: 'faq' }, { name: 'faq', full: true }],
-  async run({ store }, { name, full }): Promise<Scan> {
-    const corpus = await presentIn({ store }, name, { isWrite: true })
-    return scanTree(store, corpus, { isFull: full === true })
+  async run(context, { name, full }) {
+    const corpus = await presentIn(context, name, { isWrite: true })
+    const listed = await (await watcherFor(context, corpus))?.walk()
+    return scanAnswer(await scanTree(context.store, corpus, { isFull: full === true, listed }))
   },
 })
 
@@ -283,6 +280,7 @@ const tickSchema = z.strictObject({
     .nullable()
     .describe('What was enqueued.'),
   next: z.array(z.strictObject({ path: text('The item.'), phase: text('Its phase.') })).describe('Who came after it.'),
+  says: text('Why it was picked before the second, or why nothing was.'),
 })
 export type TickAnswer = AnswerOf<typeof tickSchema>
 
@@ -295,9 +293,10 @@ export const tick = operation({
   output: outputOf<TickAnswer>()(tickSchema),
   show: showTicked,
   examples: [{ name: 'faq' }],
-  async run({ store, clock }, { name }) {
-    const corpus = await presentIn({ store }, name, { isWrite: true })
-    return (await tickOnce(store, corpus, clock)) as unknown as TickAnswer
+  async run(context, { name }) {
+    const corpus = await presentIn(context, name, { isWrite: true })
+    const outside = await watcherFor(context, corpus)
+    return (await tickOnce(context.store, corpus, context.clock, { outside })) as unknown as TickAnswer
   },
 })
 
@@ -320,5 +319,6 @@ export const corpusOperations = {
   tick,
   ...itemOperations,
   ...explainOperations,
+  ...historyOperations,
   ...queueOperations,
 }

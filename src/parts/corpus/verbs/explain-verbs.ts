@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { BelfryError } from '../../../core/error.ts'
 import { operation } from '../../../operations/operation.ts'
 import {
   type AnswerOf,
@@ -11,8 +10,12 @@ import {
   text,
 } from '../../../operations/schema/output-schema.ts'
 import { type Corpus, formsOf } from '../corpus-row.ts'
+import { changedInWords } from '../items/changed-in-words.ts'
 import { explainItem, type ItemExplained } from '../items/explain-item.ts'
+import type { Item } from '../items/item-row.ts'
+import { fairEvery } from '../items/pick-item.ts'
 import { phaseDocument } from '../phases/phase-context.ts'
+import { instantIn } from '../tree/look-item.ts'
 import { itemAnswer, itemSchema } from './corpus-answer.ts'
 import { documentOf, documentSchema, presentItem, reading, subject } from './item-verbs.ts'
 import { presentIn } from './present-corpus.ts'
@@ -48,13 +51,13 @@ export const preview = operation({
       document: documentOf(corpus, found),
       form,
     })
-    const explained = await context.store.look(explainItem, corpus, path)
+    const { readers } = await context.store.look(explainItem, corpus, found)
     return {
       path,
       phase: form.name,
       isOwed: found.phase !== '',
       document: document as unknown as Record<string, unknown>,
-      wouldLookAgain: [...(explained?.readers ?? [])],
+      wouldLookAgain: [...readers],
     }
   },
 })
@@ -100,10 +103,9 @@ export const explain = operation({
   examples: [{ name: 'faq', path: 'billing/refunds' }],
   async run(context, { name, path }) {
     const corpus = await presentIn(context, name)
-    await presentItem(context, corpus, path)
-    const explained = await context.store.look(explainItem, corpus, path)
-    if (explained === null) return absentNow(path)
-    const { item: found, staleness, place, pending, ahead, readers } = explained
+    const found = await presentItem(context, corpus, path)
+    const explained = await context.store.look(explainItem, corpus, found)
+    const { staleness, place, pending, ahead, readers } = explained
     const { seconds, depthFactor } = staleness
     return {
       item: itemAnswer(corpus, found),
@@ -117,36 +119,45 @@ export const explain = operation({
         band: one.band,
         staleness: one.effectiveStaleness,
       })),
-      changed: (found.facts.changed ?? []) as unknown as Record<string, unknown>[],
+      changed: changedSince(found),
       nextAt: found.nextAt,
       wouldLookAgain: [...readers],
     }
   },
 })
 
-function absentNow(path: string): never {
-  throw new BelfryError('not-found', `There is no item ${path} any more.`)
+/** What changed, each with the instant at which its phase consumed the input before. */
+function changedSince({ facts: { changed = [], consumed = {} } }: Item): Record<string, unknown>[] {
+  return changed.map((one) => {
+    const { at } = (consumed[one.phase] ?? {}) as { readonly at?: string }
+    const since = instantIn(at)
+    return { ...one, ...(since !== null && { since }) }
+  })
 }
 
-function sentence({ name }: Corpus, { item: found, band, place, pending, staleness }: ItemExplained): string {
+function sentence(
+  { name, spec }: Corpus,
+  { item: found, band, place, pending, staleness, by, now }: ItemExplained,
+): string {
   const { status, phase, reason, attempts, facts, path } = found
-  const changed = (facts.changed ?? []).map((one) => `${one.input} (${one.after})`).join(', ')
+  const changed = (facts.changed ?? []).map((one) => changedInWords(one, now)).join('; ')
   const why = changed === '' ? '' : ` Changed: ${changed}.`
   if (status === 'fresh') return `It is fresh.${why}`
   if (status === 'parked')
     return `${phase} is parked: ${reason}. Let it go on: \`belfry corpus release ${name} ${path}\`.`
   if (status === 'failed')
-    return `${phase} failed ${attempts === 1 ? 'once' : `${attempts} times, at last`}: ${facts.error?.message ?? 'unknown'}.`
+    return `${phase} failed ${attempts === 1 ? 'once' : `${attempts} times, at last`}: ${facts.error?.message ?? 'unknown'}. It is tried again, ${attempts + 1} of ${spec.attempts}.${why}`
   if (status === 'disabled') return `It is disabled, and owes ${phase || 'nothing'}.`
   if (status === 'unreadable')
-    return `Its document ${facts.error?.message ?? 'cannot be read'}. Correct it, or copy the newest file of its .meta/archive over it.`
+    return `Its document ${facts.error?.message ?? 'cannot be read'}. Correct it, or \`belfry corpus repair ${name} ${path}\` takes the newest snapshot.`
   if (status === 'running') return `${phase} is at work.`
   const { seconds, depth, exponent, depthFactor } = staleness
   const sum =
     seconds === null
       ? 'it was never generated'
       : `${Math.round(seconds).toLocaleString('en')} s × ${depth + 1}^${exponent} = ${Math.round(seconds * depthFactor).toLocaleString('en')}`
-  return `${phase}, band ${band}, place ${place} of ${pending}: ${sum}.${why}`
+  const fair = by === 'staleness' ? ` Every ${fairEvery}th pick leaves the bands out, and the next one does.` : ''
+  return `${phase}, band ${band}, place ${place} of ${pending}: ${sum}.${fair}${why}`
 }
 
 export const explainOperations = {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ItemDocument } from '../../../core/corpus/commit-phase.ts'
 import { BelfryError } from '../../../core/error.ts'
 import { patched } from '../../../operations/fields/patch.ts'
 import { absent } from '../../../operations/not-found.ts'
@@ -6,16 +7,19 @@ import { operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import { type AnswerOf, count, flag, outputOf, text } from '../../../operations/schema/output-schema.ts'
 import type { Corpus } from '../corpus-row.ts'
-import { deleteItem as deleteItemIn, editItem, plantItem, putStored } from '../items/edit-item.ts'
+import { deleteItem as deleteItemIn, editItem, plantItem, putStored, unreadable } from '../items/edit-item.ts'
 import type { Item } from '../items/item-row.ts'
 import { itemPaths, readItem } from '../items/list-items.ts'
-import { seedlings } from '../tree/auto-seed.ts'
-import { confined, parsed, readDocument } from '../tree/document-file.ts'
-import { seeItem } from '../tree/look-item.ts'
-import { lookTogether } from '../tree/scan-tree.ts'
+import { seedlings, seedProblem, seedsMax } from '../tree/auto-seed.ts'
+import { confined, itemPathIn, parsed, readDocument } from '../tree/document-file.ts'
+import { wouldBe } from '../tree/look-item.ts'
+import { rootProblem } from '../tree/root-mark.ts'
+import { knownItems, lookTogether } from '../tree/scan-tree.ts'
+import { type Seen, seeItem } from '../tree/see-item.ts'
+import { watcherFor } from '../watcher/known-watchers.ts'
 import { itemAnswer, itemSchema } from './corpus-answer.ts'
 import { itemPath, pattern } from './corpus-input.ts'
-import { corpusName, doors, presentIn, seenRoot } from './present-corpus.ts'
+import { corpusName, doors, presentIn, rootAway, seenRoot } from './present-corpus.ts'
 import { showItem, showSeeded } from './show.ts'
 
 export const subject = { name: corpusName, path: itemPath }
@@ -27,24 +31,44 @@ export const reading = {
   errors: ['invalid', 'not-found'],
   doors,
 } as const
-const writing = {
+export const writing = {
   ...reading,
   effect: 'write',
   scope: 'operate',
   errors: ['invalid', 'not-found', 'conflict'],
 } as const
 
-/** The item of this path; refuses an unknown one, and looks at it again first where its files are seen. */
+/**
+ * The item at this path, for a reader; an unknown one is refused. If this process sees the item's files, the item is shown as the next look
+ * will find it. Nothing is written.
+ */
 export async function presentItem(context: OperationContext, corpus: Corpus, path: string): Promise<Item> {
+  const { known, seen } = await seenNow(context, corpus, path)
+  return seen === null ? known : await context.store.look(wouldBe, corpus, seen)
+}
+
+/** The item at this path, for a write; an unknown one is refused. If this process sees the item's files, it looks at the item first. */
+export async function lookedItem(context: OperationContext, corpus: Corpus, path: string): Promise<Item> {
   const { store } = context
-  if (corpus.spec.root !== null && seenRoot(corpus)) {
-    confined(corpus.spec.root, path)
-    const known = await store.look(readItem, corpus.id, path)
-    const seen = known === null ? null : await seeItem(corpus, known, { known })
-    if (seen !== null && known?.runId === null) await store.do(lookTogether, corpus.name, [seen])
+  const { known, seen } = await seenNow(context, corpus, path)
+  if (seen === null) return known
+  await store.do(lookTogether, corpus.name, [seen])
+  return (await store.look(readItem, corpus.id, path)) ?? known
+}
+
+/** The row of an item, and what its files say now; null if this process does not see them, or a phase is at work. */
+async function seenNow(
+  { store }: OperationContext,
+  corpus: Corpus,
+  path: string,
+): Promise<{ readonly known: Item; readonly seen: Seen | null }> {
+  const { root } = corpus.spec
+  const isSeen = root !== null && seenRoot(corpus)
+  if (isSeen) confined(root, path)
+  const known = await store.look(readItem, corpus.id, path)
+  if (known !== null) {
+    return { known, seen: isSeen && known.runId === null ? await seeItem(corpus, known, { known }) : null }
   }
-  const item = await store.look(readItem, corpus.id, path)
-  if (item !== null) return item
   const paths = await store.look(itemPaths, corpus.id, '', 1_000)
   throw absent('item', path, paths, `List its items with \`belfry corpus list ${corpus.name}\`.`)
 }
@@ -53,22 +77,35 @@ export function documentOf(corpus: Corpus, item: Item): Readonly<Record<string, 
   const { root } = corpus.spec
   const read = root === null ? parsed(item.document ?? '') : readDocument(root, item.path)
   if (read !== null && 'document' in read) return read.document
-  throw new BelfryError('conflict', `The document of ${item.path} ${read?.problem ?? 'is gone'}.`, {
-    hint: 'Correct it, or copy the newest file of its .meta/archive over it.',
-    details: { path: item.path },
-  })
+  // A document without its root is not torn, and no repair brings it back.
+  const away = rootProblem(corpus)
+  if (away !== null) throw rootAway(corpus, away)
+  throw unreadable(corpus, item.path, read?.problem ?? 'is gone')
 }
 
 export const documentSchema = z.record(z.string(), z.unknown()).describe('Its document.')
-const wholeItem = z.strictObject({
+export const wholeItem = z.strictObject({
   item: itemSchema.describe('Where it stands.'),
   content: z.unknown().describe('What was built last; null before the first build.'),
   document: documentSchema,
+  missingRefs: z.array(z.string()).describe('References of the document that name no item.'),
 })
 export type WholeItem = AnswerOf<typeof wholeItem>
 
-function whole(corpus: Corpus, item: Item, document = documentOf(corpus, item)): WholeItem {
-  return { item: itemAnswer(corpus, item), content: document._content ?? null, document }
+export async function whole(
+  { store }: OperationContext,
+  corpus: Corpus,
+  { item, document = documentOf(corpus, item) }: { readonly item: Item; readonly document?: ItemDocument },
+): Promise<WholeItem> {
+  const refs = Array.isArray(document._crossRefs) ? document._crossRefs.map(String) : []
+  const paths = new Map(refs.map((ref) => [ref, itemPathIn(corpus.spec.root, ref)]))
+  const known = await store.look(
+    knownItems,
+    corpus.id,
+    [...paths.values()].filter((path) => path !== null),
+  )
+  const missingRefs = refs.filter((ref) => !known.has(paths.get(ref) ?? ''))
+  return { item: itemAnswer(corpus, item), content: document._content ?? null, document, missingRefs }
 }
 
 export const item = operation({
@@ -82,18 +119,19 @@ export const item = operation({
   examples: [{ name: 'faq', path: 'billing/refunds' }],
   async run(context, { name, path }) {
     const corpus = await presentIn(context, name)
-    return whole(corpus, await presentItem(context, corpus, path))
+    return whole(context, corpus, { item: await presentItem(context, corpus, path) })
   },
 })
 
-const ownFields = {
+/** What a person sets of an item. */
+export const ownFields = {
   steer: z.string().min(1).max(100_000).describe('What its phases are to heed.').optional(),
   emphasis: z.number().min(0).max(100).describe('The weight of its depth. Default: 1.').optional(),
   depth: z.number().min(-1_000).max(1_000).describe('Its depth, in place of the one in the tree.').optional(),
   crossRefs: z.array(itemPath).max(1_000).describe('Items whose content it reads.').optional(),
   disabled: z.boolean().describe('Whether it is left out of the ranking. Default: false.').optional(),
 }
-const ifRevision = z.int().min(0).describe('Refuse to change any other revision.').optional()
+export const ifRevision = z.int().min(0).describe('Refuse to change any other revision.').optional()
 
 /** The fields of a document that a person sets; null removes one. */
 function ownDocument(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -112,17 +150,19 @@ export const update = operation({
   examples: [{ name: 'faq', path: 'billing/refunds', steer: 'Shorter, for operators.', emphasis: 2 }],
   async run(context, { name, path, ifRevision: revision, ...given }) {
     const corpus = await presentIn(context, name, { isWrite: true })
-    await presentItem(context, corpus, path)
+    await lookedItem(context, corpus, path)
     const edited = await context.store.do(editItem, name, path, { fields: ownDocument(given), ifRevision: revision })
-    if (edited.answer === 'not-found') return whole(corpus, await presentItem(context, corpus, path))
+    if (edited.answer === 'not-found') return whole(context, corpus, { item: await presentItem(context, corpus, path) })
     if (edited.answer === 'other-revision') throw otherRevision(path, revision ?? 0, edited.revision)
-    return whole(corpus, edited.item, edited.document)
+    return whole(context, corpus, edited)
   },
 })
 
-function otherRevision(path: string, expected: number, revision: number): BelfryError {
-  return new BelfryError('conflict', `Item ${path} has revision ${revision}, not ${expected}.`, {
-    hint: 'Read it again, and repeat the change.',
+export function otherRevision(path: string, expected: number, revision: number | null): BelfryError {
+  const what =
+    revision === null ? `There is no item ${path} of revision ${expected}` : `Item ${path} has revision ${revision}`
+  return new BelfryError('conflict', revision === null ? `${what} yet.` : `${what}, not ${expected}.`, {
+    hint: revision === null ? 'Create it without a revision.' : 'Read it again, and repeat the change.',
     details: { path, expected, revision },
   })
 }
@@ -153,13 +193,13 @@ export const putItem = operation({
       ifRevision: revision,
       id: newId(context),
     })
-    if (put.answer === 'not-found') return whole(corpus, await presentItem(context, corpus, path))
+    if (put.answer === 'not-found') return whole(context, corpus, { item: await presentItem(context, corpus, path) })
     if (put.answer === 'other-revision') throw otherRevision(path, revision ?? 0, put.revision)
-    return whole(corpus, put.item, put.document)
+    return whole(context, corpus, put)
   },
 })
 
-/** The form of a UUID, as other programs expect it. */
+/** An id in the form of a UUID, which other programs expect. */
 function newId({ randomHex }: OperationContext): string {
   return randomHex(16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
@@ -185,7 +225,7 @@ export const deleteItem = operation({
   examples: [{ name: 'faq', path: 'billing/refunds' }],
   async run(context, { name, path }) {
     const corpus = await presentIn(context, name, { isWrite: true })
-    const found = await presentItem(context, corpus, path)
+    const found = await lookedItem(context, corpus, path)
     const answer = await context.store.do(deleteItemIn, name, path)
     if (answer === 'running') {
       throw new BelfryError('conflict', `A phase of ${path} is at work.`, {
@@ -203,7 +243,6 @@ const seededSchema = z.strictObject({
   dryRun: flag('Whether nothing was written.'),
 })
 export type SeededAnswer = AnswerOf<typeof seededSchema>
-const seedsMax = 100
 
 export const seed = operation({
   ...writing,
@@ -216,7 +255,9 @@ export const seed = operation({
     match: pattern.describe('The folders of files that match become items.').optional(),
     steer: ownFields.steer,
     crossRefs: ownFields.crossRefs,
-    // The command line has a flag of that name for verbs that can be rehearsed; this one walks the tree and writes nothing.
+    create: z.boolean().describe('Make the folder too, if it does not exist. Default: false.').optional(),
+    // On the command line, verbs that can be rehearsed have a flag of this name. This verb has a field instead, with which it walks the
+    // tree and writes nothing.
     dryRun: z.boolean().describe('Only say which folders would become items. Default: false.').optional(),
   }),
   output: outputOf<SeededAnswer>()(seededSchema),
@@ -225,7 +266,7 @@ export const seed = operation({
     { name: 'faq', path: 'billing/refunds' },
     { name: 'faq', match: 'projects/*/README.md', dryRun: true },
   ],
-  async run(context, { name, path, match, steer, crossRefs, dryRun = false }) {
+  async run(context, { name, path, match, steer, crossRefs, create = false, dryRun = false }) {
     const corpus = await presentIn(context, name, { isWrite: true })
     if ((path === undefined) === (match === undefined)) {
       throw new BelfryError('invalid', 'The seed is refused: give either a path or --match.', {
@@ -233,24 +274,46 @@ export const seed = operation({
       })
     }
     if (match !== undefined) {
-      const found = await seedlings(context.store, corpus, [{ match, steer, crossRefs }])
+      const listed = await (await watcherFor(context, corpus))?.walk()
+      const found = await seedlings(context.store, corpus, [{ match, steer, crossRefs }], listed)
       const taken = found.slice(0, seedsMax)
       if (!dryRun)
         for (const seedling of taken) await context.store.do(plantItem, name, { ...seedling, id: newId(context) })
       return { seeded: taken.map((one) => one.path), left: found.length - taken.length, dryRun }
     }
     const only = path as string
-    if (dryRun) return { seeded: [only], left: 0, dryRun }
-    const planted = await context.store.do(plantItem, name, { path: only, steer, crossRefs, id: newId(context) })
-    if (planted.answer === 'exists') {
-      throw new BelfryError('conflict', `There is an item ${only}, with revision ${planted.revision}.`, {
-        hint: `Change it: \`belfry corpus update ${name} ${only}\`.`,
-        details: { path: only, revision: planted.revision, expected: null },
-      })
+    await refuseFolder(corpus, only, create)
+    if (dryRun) {
+      const there = await context.store.look(readItem, corpus.id, only)
+      const { root } = corpus.spec
+      if (there !== null || (root !== null && readDocument(root, only) !== null))
+        throw isThere(name, only, there?.revision ?? 0)
+      return { seeded: [only], left: 0, dryRun }
     }
+    const planted = await context.store.do(plantItem, name, { path: only, steer, crossRefs, id: newId(context) })
+    if (planted.answer === 'exists') throw isThere(name, only, planted.revision)
     return { seeded: [only], left: 0, dryRun }
   },
 })
+
+async function refuseFolder(corpus: Corpus, path: string, isMade: boolean): Promise<void> {
+  const { root } = corpus.spec
+  if (root !== null) confined(root, path)
+  const problem = await seedProblem(corpus, path)
+  if (problem === null || (problem === 'does not exist' && isMade)) return
+  const said = `is ${path}, which ${problem}`
+  throw new BelfryError('invalid', `The seed is refused: path ${said}.`, {
+    hint: 'Name a folder of the root that the corpus does not ignore; `--create` makes one that does not exist.',
+    details: { problems: [{ field: 'path', problem: said, expected: 'a folder that the corpus does not ignore' }] },
+  })
+}
+
+function isThere(name: string, path: string, revision: number): BelfryError {
+  return new BelfryError('conflict', `There is an item ${path}, with revision ${revision}.`, {
+    hint: `Change it: \`belfry corpus update ${name} ${path}\`.`,
+    details: { path, revision, expected: null },
+  })
+}
 
 export const itemOperations = {
   /** Show an item with its document. */

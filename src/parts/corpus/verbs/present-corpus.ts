@@ -7,10 +7,10 @@ import { type Corpus, findCorpus, listCorpora } from '../corpus-row.ts'
 import { rootProblem } from '../tree/root-mark.ts'
 
 export const corpusName = nameField.describe('The name of the corpus.')
-/** Models have tools of their own for a corpus. */
+/** Models have separate tools for a corpus. */
 export const doors = { ...everyDoor, mcp: 'Models use the tools of `belfry mcp --corpus NAME`.' }
 
-/** The corpus with this name; refuses an unknown one, and for a write one whose root this process does not see. */
+/** The corpus with this name; an unknown one is refused. A write also refuses a corpus whose root this process does not see. */
 export async function presentIn(
   { store }: Pick<OperationContext, 'store'>,
   name: string,
@@ -23,9 +23,14 @@ export async function presentIn(
   }
   const problem = isWrite ? rootProblem(found) : null
   if (problem === null) return found
-  throw new BelfryError('unavailable', `The root ${found.spec.root} of corpus ${name} ${problem}.`, {
+  throw rootAway(found, problem)
+}
+
+/** The error for a corpus whose root this process cannot work on. */
+export function rootAway({ name, spec: { root } }: Pick<Corpus, 'name' | 'spec'>, problem: string): BelfryError {
+  return new BelfryError('unavailable', `The root ${root} of corpus ${name} ${problem}.`, {
     hint: 'Ask a process of the machine where it lies.',
-    details: { corpus: name, root: found.spec.root },
+    details: { corpus: name, root },
   })
 }
 

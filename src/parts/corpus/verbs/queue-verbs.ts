@@ -1,18 +1,33 @@
 import { z } from 'zod'
 import { transition } from '../../../core/corpus/phases.ts'
 import { BelfryError } from '../../../core/error.ts'
+import { holdSentence } from '../../../core/hold-reason.ts'
 import { operation } from '../../../operations/operation.ts'
-import { type AnswerOf, count, flag, instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
+import type { OperationContext } from '../../../operations/operation-context.ts'
+import {
+  type AnswerOf,
+  advice,
+  count,
+  flag,
+  instantOutput,
+  outputOf,
+  text,
+} from '../../../operations/schema/output-schema.ts'
+import { findRun } from '../../../store/reads/find-run.ts'
 import { cancelRun } from '../../../store/runs/cancel-run.ts'
-import { clockNow, type Step } from '../../../store/statement.ts'
+import { clockNow, type Step, StepAgain } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { type Corpus, lockCorpus, phaseNames, saveCorpusCounts } from '../corpus-row.ts'
+import { unreadable } from '../items/edit-item.ts'
 import { findItem, type Item, placed, saveItems } from '../items/item-row.ts'
 import { itemPage } from '../items/list-items.ts'
 import { lineOf } from '../items/pick-item.ts'
-import { orderPhase, type PhaseRun, phaseRuns, runName } from '../phases/phase-run.ts'
+import { stopWork } from '../phases/phase-ends.ts'
+import { orderPhase, type PhaseOrder, type PhaseRun, phaseRuns, runName, takePhaseRuns } from '../phases/phase-run.ts'
+import { standstillOf } from '../phases/standstill.ts'
+import { rootProblem } from '../tree/root-mark.ts'
 import { itemPath } from './corpus-input.ts'
-import { presentItem } from './item-verbs.ts'
+import { lookedItem } from './item-verbs.ts'
 import { corpusName, doors, presentIn } from './present-corpus.ts'
 import { showAborted, showCleared, showQueue, showReleased, showTriggered } from './show.ts'
 
@@ -31,6 +46,10 @@ const triggeredSchema = z.strictObject({
   run: text('Its run.').nullable(),
   created: flag('Whether this call made the run.'),
   position: count('Its place among triggered runs, from 0.'),
+  held: z
+    .strictObject({ says: advice('Why it waits.'), until: instantOutput('When it may start.').nullable() })
+    .nullable()
+    .describe('What keeps its run from starting now.'),
 })
 export type TriggeredAnswer = AnswerOf<typeof triggeredSchema>
 
@@ -66,10 +85,25 @@ export const trigger = operation({
         },
       )
     }
-    if (path !== undefined) await presentItem(context, corpus, path)
-    return context.store.do(triggerPhase, name, { path, from, isToCompletion: toCompletion, isForced: force })
+    const item = path === undefined ? null : await lookedItem(context, corpus, path)
+    if (item?.status === 'unreadable')
+      throw unreadable(corpus, item.path, item.facts.error?.message ?? 'cannot be read')
+    const order = { path, from, isToCompletion: toCompletion, isForced: force }
+    const triggered = await context.store.do(triggerPhase, name, order)
+    return { ...triggered, held: triggered.run === null ? null : await heldBy(context, corpus) }
   },
 })
+
+/** What keeps a run of the corpus from starting: a hold, or a root that is not there. */
+async function heldBy({ store, holdReasons }: OperationContext, corpus: Corpus): Promise<TriggeredAnswer['held']> {
+  const hold = await store.look(standstillOf, corpus)
+  if (hold !== null) return { says: holdSentence(hold, holdReasons), until: hold.until }
+  const problem = rootProblem(corpus)
+  if (problem === null) return null
+  return { says: `The root ${corpus.spec.root} ${problem}; a worker must see it.`, until: null }
+}
+
+type Triggered = Omit<TriggeredAnswer, 'held'>
 
 interface Wanted {
   readonly path: string | undefined
@@ -78,7 +112,7 @@ interface Wanted {
   readonly isForced: boolean
 }
 
-function* triggerPhase(context: StoreContext, name: string, wanted: Wanted): Step<TriggeredAnswer> {
+function* triggerPhase(context: StoreContext, name: string, wanted: Wanted): Step<Triggered> {
   const corpus = yield* lockCorpus(context, name)
   const nothing = {
     status: 'skipped',
@@ -96,16 +130,46 @@ function* triggerPhase(context: StoreContext, name: string, wanted: Wanted): Ste
   const first = wanted.from ?? (item.phase === '' && wanted.isForced ? names[0] : undefined)
   if (item.phase === '' && first === undefined) return nothing
   const order = { path: item.path, mode: 'trigger', from: first, isToCompletion: wanted.isToCompletion } as const
+  yield* withdrawPicked(context, corpus, item)
   const { run, isNew } = yield* orderPhase(context, corpus, order)
   yield* saveCorpusCounts({ ...corpus, idle: 1 })
-  const overrides = overridesIn(yield* phaseRuns(corpus.id))
+  const runs = yield* phaseRuns(corpus.id)
+  const overrides = overridesIn(runs)
+  const standing = runs.find(({ runId }) => runName(runId) === run)?.phase ?? (yield* phaseFrom(context, run))
   const position = Math.max(
     0,
     overrides.findIndex(({ runId }) => runName(runId) === run),
   )
-  return { status: 'queued', path: item.path, phase: first ?? item.phase, run, created: isNew, position }
+  return {
+    status: 'queued',
+    path: item.path,
+    phase: standing ?? item.phase,
+    run,
+    created: isNew,
+    position,
+  }
 }
 triggerPhase.wakes = () => ({})
+
+/** The phase that a run was enqueued to begin with; null where it takes the one that is owed. */
+function* phaseFrom(context: StoreContext, run: string): Step<string | null> {
+  return ((yield* findRun(context, run))?.payload as PhaseOrder | undefined)?.from ?? null
+}
+
+/**
+ * Cancels a run of the item that the tick has enqueued and that has not begun. The trigger replaces the run, so that no part of the request
+ * is lost.
+ */
+function* withdrawPicked(context: StoreContext, corpus: Corpus, item: Item): Step<void> {
+  const picked = (yield* phaseRuns(corpus.id)).find((one) => one.path === item.path && one.mode === 'automatic')
+  if (picked === undefined || (yield* findRun(context, runName(picked.runId)))?.status !== 'ready') return
+  yield* takePhaseRuns([picked.runId])
+  const answer = yield* cancelRun(context, runName(picked.runId), 'a trigger takes its place')
+  // A worker leased the run in between, so the run goes on.
+  if (answer === 'cancel-requested') throw new StepAgain(`Run ${picked.runId} was leased during the trigger.`)
+  // A stopped worker gave the run back and wrote nothing about its item.
+  if (item.runId === picked.runId) yield* stopWork(corpus, item)
+}
 
 function overridesIn(runs: readonly PhaseRun[]): PhaseRun[] {
   return runs.filter(({ mode, phase }) => mode === 'trigger' && phase === null)
@@ -153,13 +217,14 @@ export const queue = operation({
   },
 })
 
-function* queueOf(_: StoreContext, corpus: Corpus, limit: number): Step<QueueAnswer> {
+function* queueOf(context: StoreContext, corpus: Corpus, limit: number): Step<QueueAnswer> {
   const runs = yield* phaseRuns(corpus.id)
   const { ranked } = yield* lineOf(corpus, limit)
   const overrides: QueueAnswer['overrides'][number][] = []
   for (const { path, runId, enqueuedAt } of overridesIn(runs)) {
-    const item = yield* findItem(corpus.id, path)
-    overrides.push({ path, phase: item?.phase || null, run: runName(runId), enqueuedAt })
+    const run = runName(runId)
+    const phase = (yield* phaseFrom(context, run)) ?? (yield* findItem(corpus.id, path))?.phase
+    overrides.push({ path, phase: phase || null, run, enqueuedAt })
   }
   return {
     current: runs.flatMap(({ path, phase, runId, startedAt }) =>
@@ -252,7 +317,7 @@ export const release = operation({
         hint: `belfry corpus release ${name} --all`,
       })
     }
-    if (path !== undefined) await presentItem(context, corpus, path)
+    if (path !== undefined) await lookedItem(context, corpus, path)
     return context.store.do(releaseItems, name, path)
   },
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../../../core/error.ts'
 import { parseId } from '../../../core/id.ts'
-import { limit, name, scheduleName } from '../../../operations/fields/basic-fields.ts'
+import { limit, scheduleName } from '../../../operations/fields/basic-fields.ts'
 import { quoted } from '../../../operations/input/refuse-input.ts'
 import { behindLast } from '../../../operations/next-page.ts'
 import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
@@ -10,14 +10,11 @@ import { plainText } from '../../../operations/schedule/plain-text.ts'
 import { instantOutput, text } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
 import { indented } from '../../../operations/show.ts'
-import { enqueueFrom } from '../../../store/runs/enqueue.ts'
-import type { Step } from '../../../store/statement.ts'
-import type { StoreContext } from '../../../store/store-context.ts'
-import { moneyWords, plannerQueue } from '../looks/analysis-kind.ts'
+import { moneyWords } from '../looks/analysis-kind.ts'
 import { type AnalysisRow, analysisIds, analysisStates, findAnalysis, listAnalyses } from '../looks/analysis-row.ts'
-import { findPlanner } from '../planner-row.ts'
+import { asSent, type ToolCall } from '../looks/look-session.ts'
 
-const analysisId = noted(
+export const analysisId = noted(
   z.string().refine((id) => parseId(analysisIds, id) !== null),
   { expected: 'the id of an analysis, such as a-12' },
 ).describe('The id of the analysis.')
@@ -30,7 +27,10 @@ const line = z.strictObject({
   at: instantOutput('When it began.'),
   reasoning: text('What the planner said, or why it failed.').nullable(),
   confidence: text('How sure it was.').nullable(),
-  actions: z.array(z.string()).readonly().describe('The tools that it called to act.'),
+  actions: z
+    .array(z.string())
+    .readonly()
+    .describe('The tools with which it changed something; what was refused or only proposed is not here.'),
   warnings: z.array(z.string()).readonly().describe('What was wrong with it.'),
   tokensIn: z.int().nullable().describe('Tokens of input; null where unknown.'),
   tokensOut: z.int().nullable().describe('Tokens of output; null where unknown.'),
@@ -45,12 +45,18 @@ const whole = line.extend({
   calls: z.array(z.record(z.string(), z.unknown())).readonly().describe('Tool calls with arguments and results.'),
   prompt: z
     .strictObject({ system: text('The rules for the planner.'), user: text('The facts as they were sent.') })
-    .describe('Exactly what left the machine at first; on request.')
+    .describe('Exactly what left the machine, on request; then the results of calls are whole too.')
     .exactOptional(),
 })
 type Line = z.output<typeof line>
 
 const acting = new Set(['propose_interval', 'propose_next_time', 'pause_until', 'clear_hints'])
+
+/** Whether a call changed something: it was neither refused nor made a proposal. */
+function isDone({ tool, result }: ToolCall): boolean {
+  const { ok, proposed } = (result ?? {}) as { readonly ok?: unknown; readonly proposed?: unknown }
+  return acting.has(tool) && ok === true && proposed === undefined
+}
 
 function lineOf({ id, schedule, state, author, at, told }: AnalysisRow): Line {
   return {
@@ -61,8 +67,8 @@ function lineOf({ id, schedule, state, author, at, told }: AnalysisRow): Line {
     at,
     reasoning: told.submitted?.reasoning ?? told.failure?.message ?? null,
     confidence: told.submitted?.confidence ?? null,
-    actions: told.calls.filter(({ tool }) => acting.has(tool)).map(({ tool }) => tool),
-    warnings: [...told.warnings, ...(told.failure === null ? [] : [told.failure.kind])],
+    actions: told.calls.filter(isDone).map(({ tool }) => tool),
+    warnings: [...new Set([...told.warnings, ...(told.failure === null ? [] : [told.failure.kind])])],
     tokensIn: told.usage.tokensIn ?? null,
     tokensOut: told.usage.tokensOut ?? null,
     cost: moneyWords(told.money),
@@ -70,7 +76,7 @@ function lineOf({ id, schedule, state, author, at, told }: AnalysisRow): Line {
   }
 }
 
-const withoutModels: Doors = {
+export const withoutModels: Doors = {
   ...everyDoor,
   mcp: 'People read what planners did; a planner reads its own look with its own tools.',
 }
@@ -147,7 +153,7 @@ export const get = operation({
       promptHash,
       durationMs,
       facts: found.facts as unknown as Record<string, unknown>,
-      calls: calls as unknown as Record<string, unknown>[],
+      calls: (isAsked ? calls.map((call) => asSent(call, found.facts)) : calls) as unknown as Record<string, unknown>[],
       ...(isAsked && prompt !== null && { prompt }),
     }
   },
@@ -155,7 +161,7 @@ export const get = operation({
 
 type Whole = z.output<typeof whole>
 
-/** The tool calls, and what the planner knew: exactly as it was sent, where that was asked for. */
+/** The tool calls and the facts of a look; with the prompt exactly as it was sent, if the caller asked for it. */
 function shownWork(calls: Whole['calls'], { prompt, facts }: Pick<Whole, 'prompt' | 'facts'>): string {
   const called = calls.map(({ tool, arguments: given, result }) => {
     return `${String(tool)} ${JSON.stringify(given)}\n  → ${JSON.stringify(result)}`
@@ -173,50 +179,7 @@ function shownWork(calls: Whole['calls'], { prompt, facts }: Pick<Whole, 'prompt
     .join('\n')
 }
 
-export const replay = operation({
-  noun: 'analysis',
-  effect: 'write',
-  scope: 'operate',
-  doors: withoutModels,
-  verb: 'replay',
-  says: 'Enqueue a look again with what it knew then, by the same or another model; nothing of its schedule changes.',
-  request: 'a replay',
-  input: z.strictObject({
-    id: analysisId,
-    model: name.describe('Another model of the same provider. Default: that of the planner.').optional(),
-  }),
-  takes: ['id'],
-  output: z.strictObject({ run: text('The run whose result has the difference.') }),
-  show: ({ run }, { command }) => `replays as ${run}\n  its result: ${command('run', 'show', run)}`,
-  errors: ['invalid', 'not-found', 'conflict'],
-  examples: [{ id: 'a-12' }, { id: 'a-12', model: 'other' }],
-  async run(context, { id, model }) {
-    await present(context, id)
-    const planner = await context.store.look(findPlanner)
-    if (planner === null)
-      throw new BelfryError('conflict', 'No model is set.', { hint: 'Set one with `belfry planner set`.' })
-    const run = await context.store.do(enqueueReplay, {
-      id,
-      provider: planner.spec.provider,
-      ...(model !== undefined && { model }),
-    })
-    return { run }
-  },
-})
-
-function* enqueueReplay(
-  context: StoreContext,
-  { id, provider, model }: { id: string; provider: string; model?: string },
-): Step<string> {
-  const analysis = { schedule: '', replay: id, provider, ...(model !== undefined && { model }) }
-  return (yield* enqueueFrom(context, 'planner', {
-    queue: plannerQueue,
-    target: { analysis, lane: provider },
-    onExhausted: 'fail',
-  })).id
-}
-
-async function present({ store }: OperationContext, id: string): Promise<AnalysisRow> {
+export async function present({ store }: OperationContext, id: string): Promise<AnalysisRow> {
   const found = await store.look(findAnalysis, id)
   if (found !== null) return found
   throw new BelfryError('not-found', `There is no analysis ${quoted(id)}.`, {

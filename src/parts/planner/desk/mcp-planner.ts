@@ -6,14 +6,14 @@ import { servePipes } from '../../../doors/mcp/pipes.ts'
 import { throwAbsentSchedule } from '../../../operations/not-found.ts'
 import { actOnSchedule } from '../looks/act-on-schedule.ts'
 import { toldOf } from '../looks/analysis-kind.ts'
-import { beginLook, endLook } from '../looks/analysis-row.ts'
+import { beginLook, endLook, keepLook } from '../looks/analysis-row.ts'
 import { lookPrompt } from '../looks/look-prompt.ts'
 import { LookSession } from '../looks/look-session.ts'
 import { lookTools } from '../looks/look-tools.ts'
 
 /**
  * Serves the eight tools of a planner for one schedule, and nothing else. The agent at the other end is the planner of this look, within
- * the same bounds as any other. A connection that ends without `submit_analysis` is kept as unfinished.
+ * the same bounds as any other planner. If the connection ends without `submit_analysis`, the look is stored as unfinished.
  */
 export async function servePlanner(name: string, { context, stdin, stdout }: ServingContext): Promise<void> {
   const { store, clock } = context
@@ -37,20 +37,29 @@ export async function servePlanner(name: string, { context, stdin, stdout }: Ser
     })
   })
   const prompt = lookPrompt(facts)
-  try {
-    await servePipes(serverOf(session, `${prompt.system}\n\n${prompt.user}`), stdin, stdout)
-  } finally {
+  const toldNow = () => {
     const spec = { provider: 'scripted', model: author } as const
     const conversation = { usage: {}, failure: null }
-    const told = {
-      ...toldOf({ spec, session, prompt, conversation, durationMs: clock.monotonic() - startedMs }),
-      provider: 'mcp',
-    }
-    await store.do(endLook, { analysisId, state: session.submitted === null ? 'unfinished' : 'completed', told })
+    const told = toldOf({ spec, session, prompt, conversation, durationMs: clock.monotonic() - startedMs })
+    return { ...told, provider: 'mcp' }
+  }
+  // Kept after each call: the process of this server may be killed at any moment.
+  const called: Call = async (name, given) => {
+    const answer = await session.call(name, given)
+    await store.do(keepLook, { analysisId, told: toldNow() })
+    return answer
+  }
+  try {
+    await servePipes(serverOf(called, `${prompt.system}\n\n${prompt.user}`), stdin, stdout)
+  } finally {
+    const state = session.submitted === null ? 'unfinished' : 'completed'
+    await store.do(endLook, { analysisId, state, told: toldNow() })
   }
 }
 
-function serverOf(session: LookSession, instructions: string): Server {
+type Call = LookSession['call']
+
+function serverOf(called: Call, instructions: string): Server {
   const server = new Server({ name: 'belfry-planner', version: '1' }, { capabilities: { tools: {} }, instructions })
   const tools = Object.entries(lookTools).map(([name, { says, input }]) => ({
     name,
@@ -59,7 +68,7 @@ function serverOf(session: LookSession, instructions: string): Server {
   }))
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: given = {} } }) => {
-    const { result, isError } = await session.call(name, given)
+    const { result, isError } = await called(name, given)
     return { content: [{ type: 'text', text: JSON.stringify(result) }], isError }
   })
   return server

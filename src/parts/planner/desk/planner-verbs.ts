@@ -1,17 +1,15 @@
 import { z } from 'zod'
 import { BelfryError } from '../../../core/error.ts'
 import { autonomies } from '../../../core/schedule/group.ts'
-import { name, reason, scheduleName } from '../../../operations/fields/basic-fields.ts'
-import { onlyGiven } from '../../../operations/fields/only-given.ts'
-import { moneyText } from '../../../operations/input/money-input.ts'
+import { reason, scheduleName } from '../../../operations/fields/basic-fields.ts'
 import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
 import { throwAbsentSchedule } from '../../../operations/not-found.ts'
 import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import { count, instantOutput, text } from '../../../operations/schema/output-schema.ts'
 import { clockNow } from '../../../store/statement.ts'
-import { plannerQueue } from '../looks/analysis-kind.ts'
-import { findPlanner, type PlannerSpec, providers } from '../planner-row.ts'
+import { findPlanner, findPlannerPause } from '../planner-row.ts'
+import { changedPlanner, plannerChange } from './planner-input.ts'
 import { askForLook, type PlannerSums, pausePlanner, plannerSums, setPlanner } from './planner-steps.ts'
 
 const people: Doors = { ...everyDoor, mcp: 'Only a person sets, pauses or resumes planners; a model is one.' }
@@ -54,77 +52,32 @@ export const set = operation({
   method: 'PUT',
   idempotent: true,
   begins: true,
-  says: 'Set the model that looks at schedules and suggests hints.',
+  says: 'Set the model that looks at schedules and suggests hints; what is not given stays.',
   request: 'a planner',
-  input: z.strictObject({
-    provider: z.enum(providers).describe('Who serves the model; scripted is a file with steps, for tests.'),
-    model: name.describe('The name of the model.'),
-    url: z
-      .url({ protocol: /^https?$/ })
-      .describe('Where it is served, such as https://example.org/v1.')
-      .optional(),
-    key: name.describe('The name of the secret with its key.').optional(),
-    stream: z.boolean().describe('Whether answers are streamed. Default: false.').optional(),
-    script: z.string().min(1).describe('The file with the steps of the provider scripted.').optional(),
-    autonomy: z.enum(autonomies).describe('For schedules and groups without their own. Default: suggest.').optional(),
-    tokensPerMonth: z.int().min(1_000).describe('A budget over all looks of a month. Default: none.').optional(),
-    priceIn: moneyText.describe('The price of a million tokens of input, such as 3USD.').optional(),
-    priceOut: moneyText.describe('The price of a million tokens of output.').optional(),
-  }),
+  input: plannerChange,
   output: statusSchema,
-  show: ({ provider, model, tokensPerMonth }) =>
-    `${provider} ${model} is the planner; it suggests, and looks at schedules every 5 minutes${tokensPerMonth === null ? '' : `, for at most ${tokensPerMonth} tokens a month`}`,
+  show: ({ provider, model, autonomy, tokensPerMonth }) =>
+    `${provider} ${model} is the planner; its autonomy is ${autonomy} where nothing else says so, and it looks at schedules every 5 minutes${tokensPerMonth === null ? '' : `, for at most ${tokensPerMonth} tokens a month`}`,
   errors: ['invalid', 'not-found', 'conflict'],
   examples: [
     { provider: 'openai-compatible', url: 'https://example.org/v1', model: 'qwen3', tokensPerMonth: 2_000_000 },
     { provider: 'anthropic', model: 'claude-sonnet-4-5', key: 'ANTHROPIC', autonomy: 'off' },
+    { tokensPerMonth: null },
   ],
   async judge(context, { value, problems: found }) {
-    const problems: Problem[] = [...found]
-    const spec = specOf(value, problems)
-    refuse('The planner', problems)
-    await context.store.do(setPlanner, spec as PlannerSpec, { actor: context.actor })
-    if (spec.tokensPerMonth !== undefined) await budgeted(context, spec.tokensPerMonth)
-    return statusOf(context)
+    const { actor, zone, folder, store } = context
+    for (let tries = 1; ; tries++) {
+      const seen = (await store.look(findPlanner))?.spec ?? null
+      const problems: Problem[] = [...found]
+      const spec = changedPlanner(seen, value, { folder, problems })
+      if (value.script != null && problems.length === 0) await noteScript(spec.script ?? '', problems)
+      refuse('The planner', problems)
+      const { answer } = await store.do(setPlanner, spec, { actor, zone, seen })
+      if (answer !== 'other-seen') return statusOf(context)
+      if (tries >= triesMax) throw changedMeanwhile()
+    }
   },
 })
-
-type Given = Partial<z.output<typeof set.input>>
-
-function specOf(value: Given, problems: Problem[]): Partial<PlannerSpec> {
-  const { provider, url, script, priceIn, priceOut, key, ...rest } = value
-  const needs = (field: string, of: string) =>
-    problems.push({ field, problem: 'is missing', expected: `${field}, which ${of} needs` })
-  if (provider === 'openai-compatible' && url === undefined) needs('url', provider)
-  if (provider === 'anthropic' && key === undefined) needs('key', provider)
-  if (provider === 'scripted' && script === undefined) needs('script', provider)
-  if (provider !== 'scripted' && script !== undefined) {
-    problems.push({
-      field: 'script',
-      problem: `is given beside ${provider}`,
-      expected: 'the provider scripted, or no script',
-    })
-  }
-  if ((priceIn === undefined) !== (priceOut === undefined) || priceIn?.currency !== priceOut?.currency) {
-    problems.push({
-      field: 'priceOut',
-      problem: 'is not given as priceIn is',
-      expected: 'both prices, in one currency',
-    })
-  }
-  const prices =
-    priceIn === undefined || priceOut === undefined
-      ? undefined
-      : { in: priceIn.amount, out: priceOut.amount, currency: priceIn.currency }
-  return onlyGiven({ provider, url, script, key, prices, ...rest })
-}
-
-/** Its budget is one like any other, by the verb that writes budgets. */
-async function budgeted(context: OperationContext, tokens: number): Promise<void> {
-  const put = context.operationOf?.('budget', 'put')
-  if (put === undefined) throw new BelfryError('conflict', 'Budgets are left out of this process.')
-  await put.call(context, { name: plannerQueue, for: `queue=${plannerQueue}`, per: 'month', tokens })
-}
 
 export const status = operation({
   noun: 'planner',
@@ -141,7 +94,7 @@ export const status = operation({
   show: {
     head: ({ provider, model, paused }: Status) =>
       provider === null
-        ? 'No model is set; rules work without one.'
+        ? `No model is set; rules work without one.${paused === null ? '' : ' Planners are paused.'}`
         : `${provider} ${model}${paused === null ? '' : ', paused'}`,
     facts: [
       ['autonomy', 'autonomy', 'text'],
@@ -207,9 +160,7 @@ export const pause = operation({
   examples: [{}, { clearHints: true, reason: 'Release night.' }],
   async run({ store, actor }, { clearHints = false, reason: why }) {
     const at = await store.look(clockNow)
-    const answer = await store.do(pausePlanner, { paused: { at, by: actor.name, reason: why ?? null }, clearHints })
-    if (answer === null) throw noModel()
-    return answer
+    return store.do(pausePlanner, { paused: { at, by: actor.name, reason: why ?? null }, clearHints })
   },
 })
 
@@ -226,14 +177,28 @@ export const resume = operation({
   errors: ['invalid', 'conflict'],
   examples: [{}],
   async run({ store }) {
-    if ((await store.do(pausePlanner, { paused: null, clearHints: false })) === null) throw noModel()
+    await store.do(pausePlanner, { paused: null, clearHints: false })
     return { resumed: true as const }
   },
 })
 
-function noModel(): BelfryError {
-  return new BelfryError('conflict', 'No model is set.', {
-    hint: 'Set one with `belfry planner set`; rules work without one.',
+/** A script that cannot be read would fail at the first look, long after the person who set it has gone. */
+async function noteScript(script: string, problems: Problem[]): Promise<void> {
+  const { scriptIn } = await import('../models/scripted-model.ts')
+  await scriptIn(script).catch((error: Error) => {
+    problems.push({
+      field: 'script',
+      problem: `cannot be used: ${error.message}`,
+      expected: 'a JSON file with a list of steps',
+    })
+  })
+}
+
+const triesMax = 5
+
+function changedMeanwhile(): BelfryError {
+  return new BelfryError('conflict', 'Other callers changed the planner during the request.', {
+    hint: 'Read it with `belfry planner status`, and decide again.',
   })
 }
 
@@ -245,7 +210,7 @@ async function statusOf({ store }: OperationContext): Promise<Status> {
     model: planner?.spec.model ?? null,
     url: planner?.spec.url ?? null,
     autonomy: planner === null ? 'off' : (planner.spec.autonomy ?? 'suggest'),
-    paused: planner?.paused ?? null,
+    paused: await store.look(findPlannerPause),
     tokensPerMonth: planner?.spec.tokensPerMonth ?? null,
     ...sums,
   }

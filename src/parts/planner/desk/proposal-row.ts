@@ -1,4 +1,5 @@
 import { formatId } from '../../../core/id.ts'
+import type { SteeringEffect } from '../../../core/steering/steered.ts'
 import type { Actor } from '../../../store/port.ts'
 import { lockSchedules } from '../../../store/schedules/schedule-row.ts'
 import { all, both, clockNow, dialects, one, type Row, run, type Step } from '../../../store/statement.ts'
@@ -6,12 +7,11 @@ import type { StoreContext } from '../../../store/store-context.ts'
 import { shown } from '../../../store/table-codec.ts'
 import { type ActionAnswer, carryOut, proposalIds, proposalNumber } from '../looks/act-on-schedule.ts'
 import { analysisIds } from '../looks/analysis-row.ts'
-import type { SteeringEffect } from '../steer.ts'
 
 export const proposalStates = ['open', 'approved', 'declined', 'replaced', 'expired', 'superseded'] as const
 export type ProposalState = (typeof proposalStates)[number]
 
-/** What a planner would do, for a person to decide. */
+/** An action that a planner proposes, for a person to decide. */
 export interface Proposal {
   readonly id: string
   readonly schedule: string
@@ -24,7 +24,7 @@ export interface Proposal {
   readonly expiresAt: number
   readonly decidedAt: number | null
   readonly decidedBy: string | null
-  /** The next instants as they are, and as they would be. */
+  /** The next instants without the proposal, and with it. */
   readonly without: readonly number[]
   readonly with: readonly number[]
 }
@@ -65,7 +65,7 @@ export function* listProposals(
   return rows.map((row) => proposalOf(row, now)).filter(({ state }) => isAll || state === 'open')
 }
 
-/** A proposal that is open in its row may be over: its time has passed, or a person has changed the schedule. */
+/** A proposal whose row says `open` may be over: it has expired, or a person has changed the schedule. */
 function stateOf(row: Row, now: number): ProposalState {
   if (row.state !== 'open') return row.state as ProposalState
   if (row.version !== row.now_version || row.epoch !== row.now_epoch) return 'superseded'
@@ -96,9 +96,14 @@ export type Decided =
   | { readonly answer: 'over'; readonly proposal: Proposal }
   | { readonly answer: 'passed'; readonly proposal: Proposal }
   | { readonly answer: 'refused'; readonly refusal: Extract<ActionAnswer, { answer: 'refused' }> }
-  | { readonly answer: 'decided'; readonly proposal: Proposal }
+  | {
+      readonly answer: 'decided'
+      readonly proposal: Proposal
+      /** A hint of a higher rank counts in its place until that ends. */
+      readonly outranked: boolean
+    }
 
-/** Decides an open proposal. Its time to live begins now, and the bounds are judged now. */
+/** Decides an open proposal. The duration of an approved action begins at the decision, and the bounds are checked then. */
 export function* decideProposal(
   context: StoreContext,
   id: string,
@@ -109,6 +114,7 @@ export function* decideProposal(
   const now = yield* clockNow()
   const proposal = proposalOf(row, now)
   if (proposal.state !== 'open') return { answer: 'over', proposal }
+  let outranked = false
   if (decision === 'approved') {
     const { effect, author, reason } = proposal
     if (effect.kind === 'oneshot' && effect.at < now) return { answer: 'passed', proposal }
@@ -120,9 +126,11 @@ export function* decideProposal(
     const told = `${reason} (approved by ${actor.name})`.slice(0, 490)
     const done = yield* carryOut(context, schedule, { author: { kind: 'planner', name: author }, effect, reason: told })
     if (done.answer === 'refused') return { answer: 'refused', refusal: done }
+    outranked = done.answer === 'done' && done.outranked
   }
   yield* run(decide, row.id as number, decision, now, actor.name)
-  return { answer: 'decided', proposal: { ...proposal, state: decision, decidedAt: now, decidedBy: actor.name } }
+  const decided = { ...proposal, state: decision, decidedAt: now, decidedBy: actor.name }
+  return { answer: 'decided', proposal: decided, outranked }
 }
 decideProposal.audits = (answer: Decided) =>
   answer.answer === 'decided' ? { detail: { schedule: answer.proposal.schedule } } : null

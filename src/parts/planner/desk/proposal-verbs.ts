@@ -1,16 +1,14 @@
 import { z } from 'zod'
-import { formatDuration } from '../../../core/duration.ts'
 import { BelfryError } from '../../../core/error.ts'
 import { limit } from '../../../operations/fields/basic-fields.ts'
-import { isoText } from '../../../operations/input/instant.ts'
 import { quoted } from '../../../operations/input/refuse-input.ts'
 import { behindLast } from '../../../operations/next-page.ts'
 import { type Doors, everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
-import { instantOutput, text } from '../../../operations/schema/output-schema.ts'
+import { flag, instantOutput, text } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
 import { proposalNumber } from '../looks/act-on-schedule.ts'
-import type { SteeringEffect } from '../steer.ts'
+import { effectInWords } from '../steer.ts'
 import { decideProposal, findProposal, listProposals, type Proposal, proposalStates } from './proposal-row.ts'
 
 const proposalId = noted(
@@ -33,21 +31,9 @@ const schema = z.strictObject({
   decidedBy: text('The person who decided it.').nullable(),
   without: instants.describe('The next instants as they are, in epoch ms.'),
   with: instants.describe('The next instants as they would be, in epoch ms.'),
+  outranked: flag('It was approved, and a hint of a higher rank counts in its place until that ends.').exactOptional(),
 })
 type Shown = z.output<typeof schema>
-
-export function effectInWords(effect: SteeringEffect): string {
-  switch (effect.kind) {
-    case 'interval':
-      return `every ${formatDuration(effect.ms)} for ${formatDuration(effect.ttlMs)}`
-    case 'oneshot':
-      return `once at ${isoText(effect.at)}`
-    case 'pause':
-      return `pause until ${isoText(effect.until)}`
-    default:
-      return effect.kind === 'resume' ? 'end its own pause' : 'clear the hints of planners'
-  }
-}
 
 function shownOf({ effect, ...proposal }: Proposal): Shown {
   return { ...proposal, wants: effectInWords(effect) }
@@ -123,6 +109,9 @@ export const get = operation({
       `  because  ${proposal.reason}`,
       line('without', proposal.without),
       line('with   ', proposal.with),
+      ...(`${proposal.with}` === `${proposal.without}`
+        ? ['  it changes none of these: a hint of a higher rank, a bound or the window decides them']
+        : []),
       `  expires  ${sheet.when(proposal.expiresAt)}`,
       ...(proposal.state === 'open' ? [`  approve it: ${sheet.command('proposal', 'approve', proposal.id)}`] : []),
     ].join('\n')
@@ -141,7 +130,8 @@ export const approve = operation({
   verb: 'approve',
   says: 'Approve a proposal: it is done now, within the bounds of planners.',
   request: 'an approval',
-  show: ({ id, schedule, wants }) => `approved ${id}: ${schedule} ${wants}`,
+  show: ({ id, schedule, wants, outranked }) =>
+    `approved ${id}: ${schedule} ${wants}${outranked === true ? '; it waits, because a hint of a higher rank outranks it' : ''}`,
   run: (context, { id }) => decided(context, id, 'approved'),
 })
 
@@ -178,7 +168,7 @@ async function decided(
   const answer = await store.do(decideProposal, id, { decision, actor })
   switch (answer.answer) {
     case 'decided':
-      return shownOf(answer.proposal)
+      return { ...shownOf(answer.proposal), ...(answer.outranked && { outranked: true }) }
     case 'not-found':
       throw absent(id)
     case 'passed':

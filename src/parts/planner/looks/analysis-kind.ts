@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { formatMoney } from '../../../core/budget/money.ts'
+import { formatId } from '../../../core/id.ts'
 import { defaultPolicy, type Policy } from '../../../core/queue/policy.ts'
 import type { Usage } from '../../../core/run/usage.ts'
 import type { Attempt, Ended } from '../../../targets/attempt.ts'
 import type { ExecutorHost, KindExecutor, TargetKind } from '../../../targets/kind.ts'
+import { proposalMade } from '../planner-events.ts'
 import { findPlanner, type PlannerSpec, type Provider } from '../planner-row.ts'
 import { actOnSchedule } from './act-on-schedule.ts'
-import { type AnalysisTold, beginLook, endLook, findAnalysis } from './analysis-row.ts'
+import { type AnalysisTold, analysisIds, beginLook, endLook, findAnalysis, keepLook } from './analysis-row.ts'
 import { type Conversation, converse, ModelFailure } from './converse.ts'
-import type { LookFacts } from './look-facts.ts'
 import { type LookPrompt, lookPrompt } from './look-prompt.ts'
 import { LookSession, type ToolCall } from './look-session.ts'
 
@@ -16,16 +17,18 @@ export const plannerQueue = 'planner'
 export const plannerPolicy: Policy = Object.freeze({ ...defaultPolicy, maxConcurrent: 2, maxAttempts: 2 })
 const lookTimeoutMs = 300_000
 
-/** The target of a look: a schedule, or an earlier look that is replayed, and the provider whose worker takes it. */
+/** The target of a look: a schedule, or an earlier look to replay; and the provider whose worker takes it. */
 export interface AnalysisTarget {
   readonly schedule: string
   readonly replay?: string | undefined
   readonly model?: string | undefined
+  /** For a replay: a prompt in place of the current one. */
+  readonly prompt?: string | undefined
   readonly provider: Provider
   readonly isAsked?: boolean | undefined
 }
 
-/** Looks of planners. Only Belfry enqueues them: a verb never calls a model. */
+/** The looks of planners. Only Belfry enqueues them: a verb never calls a model. */
 export const analysisKind: TargetKind = {
   name: 'analysis',
   called: 'a look of a planner',
@@ -45,14 +48,14 @@ export const analysisKind: TargetKind = {
   executor: analysisExecutor,
 }
 
-/** Announces the provider of the planner where its packages and its key are here. */
+/** Announces the planner's provider if its packages and its key are here. */
 async function analysisExecutor(host: ExecutorHost): Promise<KindExecutor> {
   const { installedFor } = await import('../models/provider-here.ts')
   const named = new Map<string, (attempt: Attempt) => Promise<Ended>>()
   const refresh = async () => {
     const spec = (await host.store.look(findPlanner))?.spec
     const isHere = spec !== undefined && (await installedFor(spec, host))
-    // Without a wait in between: a run that was leased meanwhile finds its executor.
+    // No await between these two lines: a run that was leased meanwhile must find its executor.
     named.clear()
     if (isHere) named.set(spec.provider, (attempt) => executed(attempt, host))
   }
@@ -61,21 +64,25 @@ async function analysisExecutor(host: ExecutorHost): Promise<KindExecutor> {
 }
 
 async function executed(attempt: Attempt, host: ExecutorHost): Promise<Ended> {
-  const { replay, model } = attempt.target.analysis as AnalysisTarget
+  const { replay, model, prompt } = attempt.target.analysis as AnalysisTarget
   const spec = (await host.store.look(findPlanner))?.spec
   if (spec === undefined) return { facts: {}, result: { skipped: 'no-model' } }
   if (replay === undefined) return looked(attempt, host, spec)
   const found = await host.store.look(findAnalysis, replay)
   if (found === null) return { facts: { error: `there is no analysis ${replay}`, retryable: false } }
-  // What it would do is only noted: a replay touches nothing.
+  // A replay only records what the model would do, and changes nothing.
   const session = new LookSession(found.facts, async () => ({ answer: 'done', clamped: null, outranked: false }))
   const other = { ...spec, ...(model !== undefined && { model }) }
-  const { conversation } = await lookedBy(other, host, { attempt, session, facts: found.facts })
+  const asked = lookPrompt(found.facts, prompt)
+  // A replay leaves its result in its run alone.
+  const keeps = async () => undefined
+  const { conversation } = await lookedBy(other, host, { attempt, session, prompt: asked, keeps })
   const [before, after] = [decisionsOf(found.told.calls), decisionsOf(session.calls)]
   const isSame = JSON.stringify(before) === JSON.stringify(after)
   const failure =
     conversation.failure === null ? {} : { failure: `${conversation.failure.kind}: ${conversation.failure.message}` }
-  return { facts: {}, result: { replay, model: other.model, isSame, before, after, ...failure } }
+  const promptHash = asked.hash
+  return { facts: {}, result: { replay, model: other.model, promptHash, isSame, before, after, ...failure } }
 }
 
 async function looked(attempt: Attempt, host: ExecutorHost, spec: PlannerSpec): Promise<Ended> {
@@ -86,20 +93,31 @@ async function looked(attempt: Attempt, host: ExecutorHost, spec: PlannerSpec): 
   if (begun.answer === 'skipped') return { facts: {}, result: { skipped: begun.why } }
   const { analysisId, facts } = begun
   const startedMs = attempt.clock.monotonic()
-  const session = new LookSession(facts, (effect, reason) => {
+  const session = new LookSession(facts, async (effect, reason) => {
     const { version, epoch } = facts
     const by = { kind: 'planner', name: spec.model } as const
-    return store.do(actOnSchedule, { schedule, version, epoch, analysisId, author: by, effect, reason })
+    const wanted = { schedule, version, epoch, analysisId, author: by, effect, reason }
+    const answer = await store.do(actOnSchedule, wanted)
+    if (answer.answer !== 'proposed') return answer
+    const { proposal, expiresAt, wants } = answer
+    const made = { proposal, schedule, analysis: formatId(analysisIds, analysisId), author: by.name, reason, expiresAt }
+    host.tell(proposalMade, { ...made, wants })
+    return answer
   })
-  const { prompt, conversation } = await lookedBy(spec, host, { attempt, session, facts })
+  const prompt = lookPrompt(facts)
+  const tellOf = (conversation: Conversation) =>
+    toldOf({ spec, session, prompt, conversation, durationMs: attempt.clock.monotonic() - startedMs })
+  const keeps = (usage: Usage) => store.do(keepLook, { analysisId, told: tellOf({ usage, failure: null }) })
+  const { conversation } = await lookedBy(spec, host, { attempt, session, prompt, keeps })
   const { failure } = conversation
-  const told = toldOf({ spec, session, prompt, conversation, durationMs: attempt.clock.monotonic() - startedMs })
+  const told = tellOf(conversation)
   const state = failure !== null || session.submitted === null ? 'failed' : 'completed'
   const ended = failure === null && session.submitted === null ? missing : failure
   const { nextLookAt } = await store.do(endLook, { analysisId, state, told: { ...told, failure: keptFailure(ended) } })
-  const result = { analysis: analysisId, state, warnings: told.warnings, nextLookAt }
+  const result = { analysis: formatId(analysisIds, analysisId), state, warnings: told.warnings, nextLookAt }
   if (failure === null) return { facts: {}, result }
-  // A limit of the provider is waited for; everything else waits for the next look. A second attempt would ask the same at once.
+  // Only a rate limit of the provider defers the run. After any other failure the next look is soon enough: a second attempt would ask the
+  // same at once.
   const resets =
     failure.resetAt === undefined
       ? {}
@@ -109,7 +127,7 @@ async function looked(attempt: Attempt, host: ExecutorHost, spec: PlannerSpec): 
 
 const actions: ReadonlySet<string> = new Set(['propose_interval', 'propose_next_time', 'pause_until', 'clear_hints'])
 
-/** What a look decided to do. */
+/** The actions that a look decided on. */
 export function decisionsOf(calls: readonly ToolCall[]): readonly { tool: string; arguments: unknown }[] {
   return calls
     .filter(({ tool, isError }) => actions.has(tool) && isError !== true)
@@ -125,32 +143,34 @@ function keptFailure(failure: ModelFailure | null): AnalysisTold['failure'] {
 interface Looking {
   readonly attempt: Pick<Attempt, 'signal' | 'clock' | 'usage'>
   readonly session: LookSession
-  readonly facts: LookFacts
+  readonly prompt: LookPrompt
+  /** Called after each step of the model and after its calls were answered, with what the look has used so far. */
+  readonly keeps: (usage: Usage) => Promise<void>
 }
 
-/** Asks the model. Nothing that it does throws: what went wrong is the end of the conversation. */
+/** Asks the model. This function never throws: an error becomes the end of the conversation. */
 export async function lookedBy(
   spec: PlannerSpec,
   host: Pick<ExecutorHost, 'secrets' | 'network'>,
-  { attempt, session, facts }: Looking,
-): Promise<{ prompt: LookPrompt | null; conversation: Conversation }> {
-  const prompt = lookPrompt(facts)
+  { attempt, session, prompt, keeps }: Looking,
+): Promise<{ conversation: Conversation }> {
   try {
     const { openModel } = await import('../models/open-model.ts')
     const { model, close } = await openModel(spec, host, () => attempt.clock.now())
     try {
-      const used = (usage: Usage) => attempt.usage(priced(usage, spec))
-      return { prompt, conversation: await converse(model, session, { prompt, signal: attempt.signal, used }) }
+      const used = (step: Usage) => attempt.usage(priced(step, spec))
+      const { signal } = attempt
+      return { conversation: await converse(model, session, { prompt, signal, used, keeps }) }
     } finally {
       await close()
     }
   } catch (error) {
     const failure = error instanceof ModelFailure ? error : new ModelFailure('failed', String((error as Error).message))
-    return { prompt, conversation: { usage: {}, failure } }
+    return { conversation: { usage: {}, failure } }
   }
 }
 
-/** What was used, with its price where prices are known. */
+/** The usage, with its price if the prices are known. */
 function priced(usage: Usage, { prices }: PlannerSpec): Usage {
   if (prices === undefined || (usage.tokensIn === undefined && usage.tokensOut === undefined)) return usage
   const amount = Math.round(((usage.tokensIn ?? 0) * prices.in + (usage.tokensOut ?? 0) * prices.out) / 1_000_000)

@@ -1,19 +1,23 @@
 import { formatId, parseId } from '../../../core/id.ts'
 import type { Usage } from '../../../core/run/usage.ts'
+import { periodFrom } from '../../../core/schedule/due.ts'
+import { isWorkable } from '../../../core/schedule/workable.ts'
 import type { Sweeping } from '../../../store/prune/sweep.ts'
 import { findScheduleRow } from '../../../store/reads/find-schedule.ts'
+import type { ScheduleRow } from '../../../store/schedules/schedule-row.ts'
 import { all, both, clockNow, freshIds, one, type Row, run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { shown } from '../../../store/table-codec.ts'
 import { autonomyOf, findPlanner, type PlannerSpec } from '../planner-row.ts'
+import { hasNews } from './has-news.ts'
 import type { LookFacts } from './look-facts.ts'
 import { lookFacts } from './look-facts.ts'
-import { findLook, saveLook } from './look-rows.ts'
+import { findLook, type LookRow, saveLook } from './look-rows.ts'
 import type { Submitted, ToolCall, Warning } from './look-session.ts'
 
 export const analysisIds = { letter: 'a' } as const
 
-/** What is kept of a look besides its facts. */
+/** The stored record of a look besides its facts. */
 export interface AnalysisTold {
   readonly provider: string
   readonly model: string
@@ -22,7 +26,7 @@ export interface AnalysisTold {
   readonly calls: readonly ToolCall[]
   readonly submitted: Submitted | null
   readonly usage: Usage
-  /** Millionths of a currency; null: unknown. */
+  /** In millionths of a currency; null: unknown. */
   readonly money: { readonly amount: number; readonly currency: string } | null
   readonly durationMs: number
   readonly warnings: readonly Warning[]
@@ -52,6 +56,15 @@ const insert = both(
 const finish = both(
   'analysis finish',
   `update belfry.analysis set state = $2, ended_at = $3, told = $4 where id = $1 and state = 'running' returning id`,
+)
+const keep = both('analysis keep', `update belfry.analysis set told = $2 where id = $1 and state = 'running'`)
+const findRunning = both(
+  'analysis find running',
+  `select id, told from belfry.analysis where ns = $1 and schedule_id = $2 and state = 'running' and run_id = $3`,
+)
+const findLast = both(
+  'analysis find last',
+  `select state, at, told from belfry.analysis where ns = $1 and schedule_id = $2 and state <> 'running' order by id desc limit 1`,
 )
 const columns = 'a.id, a.run_id, a.state, a.author, a.at, a.ended_at, a.facts, a.told, s.name'
 const from = 'from belfry.analysis a join belfry.schedule s on s.id = a.schedule_id'
@@ -87,7 +100,7 @@ export interface LookWanted {
   readonly schedule: string
   readonly run: string | null
   readonly author: string
-  /** A person asked for it: it is not skipped where nothing has ended since. */
+  /** A person requested the look: it is not skipped, even if no run has ended since the last look. */
   readonly isAsked?: boolean | undefined
 }
 
@@ -106,7 +119,36 @@ const emptyTold: AnalysisTold = {
   failure: null,
 }
 
-/** Begins a look: its facts are read and kept before a model is asked. */
+const lost = { kind: 'lost', message: 'the process that looked has gone' } as const
+/** A look by a run ends within 5 minutes and is tried once more; a session over MCP may last, but not for ever. */
+const lostRunMs = 1_800_000
+const lostSessionMs = 86_400_000
+
+/** An analysis whose row says `running` is over once the process that looked must have gone. */
+export function analysisState({ state, run_id: runId, at }: Row, now: number): AnalysisState {
+  if (state !== 'running') return state as AnalysisState
+  const [lostMs, lostState] =
+    runId === null ? ([lostSessionMs, 'unfinished'] as const) : ([lostRunMs, 'failed'] as const)
+  return (at as number) + lostMs <= now ? lostState : 'running'
+}
+
+/** Ends what earlier attempts of a run have left: their worker was killed. The tokens that they reported stay. */
+function* endLost(
+  ns: number,
+  { scheduleId, runId, now }: { scheduleId: number; runId: number; now: number },
+): Step<void> {
+  for (const row of yield* all<Row>(findRunning, ns, scheduleId, runId)) {
+    const told: AnalysisTold = { ...(shown(row.told) as AnalysisTold), failure: lost }
+    yield* one(finish, row.id as number, 'failed', now, JSON.stringify(told))
+  }
+}
+
+/** Keeps what a look has done and used so far, so that nothing of it vanishes with its process. */
+export function* keepLook(_: StoreContext, { analysisId, told }: Pick<EndedLook, 'analysisId' | 'told'>): Step<void> {
+  yield* run(keep, analysisId, JSON.stringify(told))
+}
+
+/** Begins a look: the facts are read and stored before a model is asked. */
 export function* beginLook(
   context: StoreContext,
   { schedule, run: runId, author, isAsked }: LookWanted,
@@ -117,15 +159,18 @@ export function* beginLook(
   const look = yield* findLook(row.id)
   const autonomy = yield* autonomyOf(context, row)
   const planner = yield* findPlanner(context)
-  if (isAsked !== true && look?.lookedAt != null && (row.lastEndAt ?? 0) <= look.lookedAt) {
-    yield* saveLook(row.ns, { ...look, lookAt: now + noDataMs, verdict: 'skipped: no-new-data' })
+  if (isAsked !== true && !hasNews(row, look, now)) {
+    if (look !== null) yield* saveLook(row.ns, { ...look, lookAt: now + noDataMs, verdict: 'skipped: no-new-data' })
     return { answer: 'skipped', why: 'no-new-data' }
   }
-  const facts = yield* lookFacts(context, row.name, autonomy, look?.verdict ?? null)
+  const ofRun = parseId('run', runId)
+  if (ofRun !== null) yield* endLost(row.ns, { scheduleId: row.id, runId: ofRun, now })
+  const last = yield* lastVerdict(row)
+  const facts = yield* lookFacts(context, row.name, autonomy, last?.verdict ?? null)
   if (facts === null) return { answer: 'skipped', why: 'no-schedule' }
   const [id] = (yield* freshIds(1)) as [number]
   const told = JSON.stringify(emptyTold)
-  yield* run(insert, id, row.ns, row.id, parseId('run', runId), author, now, JSON.stringify(facts), told)
+  yield* run(insert, id, row.ns, row.id, ofRun, author, now, JSON.stringify(facts), told)
   return { answer: 'begun', analysisId: id, facts, spec: planner?.spec ?? null }
 }
 
@@ -133,6 +178,8 @@ export const noDataMs = 300_000
 const lookMsMin = 300_000
 const lookMsMax = 86_400_000
 const failedMsMax = 6 * 3_600_000
+/** For schedules without a period. */
+const lookMsDefault = 3_600_000
 
 export interface EndedLook {
   readonly analysisId: number
@@ -140,7 +187,7 @@ export interface EndedLook {
   readonly told: AnalysisTold
 }
 
-/** Ends a look, and says when the next one is. Failed ones wait 5 min × 2^k, at most 6 h. */
+/** Ends a look, and plans the next one. After failed looks the wait is 5 min × 2^k, at most 6 h. */
 export function* endLook(
   context: StoreContext,
   { analysisId, state, told }: EndedLook,
@@ -152,30 +199,61 @@ export function* endLook(
   if (schedule === null) return { nextLookAt: null }
   const look = yield* findLook(schedule.id)
   const fails = state === 'failed' ? (look?.fails ?? 0) + 1 : 0
-  const wantedMs = told.submitted?.next_analysis_in_ms ?? schedule.spec.timing.everyMs ?? 3_600_000
+  const wantedMs = told.submitted?.next_analysis_in_ms ?? periodOf(schedule.spec, now) ?? lookMsDefault
   const waitMs =
     state === 'failed'
       ? Math.min(lookMsMin * 2 ** (fails - 1), failedMsMax)
       : Math.min(Math.max(wantedMs, lookMsMin), lookMsMax)
-  // An action may have asked for an earlier look, half-way through its pause; the tick pushed the row far ahead meanwhile.
-  const sooner = look !== null && look.lookAt > now && look.lookAt < now + waitMs && schedule.pausedUntil !== null
-  const nextLookAt = sooner ? look.lookAt : now + waitMs
-  const verdict = told.submitted?.reasoning ?? told.failure?.message ?? state
+  const begunAt = row.at as number
+  const nextLookAt = Math.min(now + waitMs, hurriedTo(look, { begunAt, now, schedule }))
+  const verdict = verdictOf(told, state)
   const finished = yield* one(finish, analysisId, state, now, JSON.stringify({ ...told, nextLookAt }))
   if (finished === undefined) return { nextLookAt: null }
   yield* saveLook(schedule.ns, {
     scheduleId: schedule.id,
     lookAt: nextLookAt,
-    lookedAt: now,
+    // What has ended while the model was asked is news for the next look.
+    lookedAt: begunAt,
     fails,
-    verdict: verdict.slice(0, 300),
+    verdict,
   })
   return { nextLookAt }
 }
 
+function verdictOf({ submitted, failure }: AnalysisTold, state: AnalysisState): string {
+  return (submitted?.reasoning ?? failure?.message ?? state).slice(0, 300)
+}
+
+/** What the last look at a schedule came to. The row of its next look also says why there was none since. */
+export function* lastVerdict({
+  ns,
+  id,
+}: Pick<ScheduleRow, 'ns' | 'id'>): Step<{ readonly at: number; readonly verdict: string } | null> {
+  const row = yield* one<Row>(findLast, ns, id)
+  if (row === undefined) return null
+  return { at: row.at as number, verdict: verdictOf(shown(row.told) as AnalysisTold, row.state as AnalysisState) }
+}
+
+/**
+ * The instant to which the next look was moved during a look: at once, if failures grew meanwhile; or half-way through a pause. Before the
+ * look, the search for due looks has moved the next one far ahead.
+ */
+function hurriedTo(
+  look: LookRow | null,
+  { begunAt, now, schedule }: { begunAt: number; now: number; schedule: Pick<ScheduleRow, 'pausedUntil'> },
+): number {
+  if (look === null || look.lookAt <= begunAt) return Number.POSITIVE_INFINITY
+  if (look.lookAt <= now) return now
+  return schedule.pausedUntil === null ? Number.POSITIVE_INFINITY : look.lookAt
+}
+
+function periodOf(spec: ScheduleRow['spec'], now: number): number | null {
+  return isWorkable(spec) ? periodFrom(spec.timing, now) : null
+}
+
 export function* findAnalysis({ ns }: StoreContext, id: string): Step<AnalysisRow | null> {
   const row = yield* one<Row>(find, ns, parseId(analysisIds, id))
-  return row === undefined ? null : analysisOf(row)
+  return row === undefined ? null : analysisOf(row, yield* clockNow())
 }
 
 export function* listAnalyses(
@@ -187,20 +265,23 @@ export function* listAnalyses(
   if (schedule !== undefined && found === null) return []
   const rows =
     found === null ? yield* all(list, context.ns, least, limit) : yield* all(listOf, context.ns, least, limit, found.id)
-  return rows.map(analysisOf)
+  const now = yield* clockNow()
+  return rows.map((row) => analysisOf(row, now))
 }
 
-function analysisOf(row: Row): AnalysisRow {
+function analysisOf(row: Row, now: number): AnalysisRow {
+  const state = analysisState(row, now)
+  const told = shown(row.told) as AnalysisTold
   return {
     id: formatId(analysisIds, row.id as number),
     schedule: row.name as string,
     run: row.run_id === null ? null : formatId('run', row.run_id as number),
-    state: row.state as AnalysisState,
+    state,
     author: row.author as string,
     at: row.at as number,
     endedAt: row.ended_at as number | null,
     facts: shown(row.facts) as LookFacts,
-    told: shown(row.told) as AnalysisTold,
+    told: state === row.state ? told : { ...told, failure: lost },
   }
 }
 

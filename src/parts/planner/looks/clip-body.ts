@@ -3,8 +3,8 @@ import { isRecord } from '../../../core/json/record.ts'
 export const bodyLengthMax = 1_000
 
 /**
- * A body of at most 1,000 characters. The longest values are cut first, so that the keys stay: a beginning of the text would lose whatever
- * stands behind one long value.
+ * A body of at most 1,000 characters. The longest values are cut first, so that the keys stay. If the text were cut at its end instead,
+ * everything after one long value would be lost.
  */
 export function clippedBody(body: unknown, lengthMax = bodyLengthMax): string {
   if (typeof body === 'string') return shortened(body, lengthMax)
@@ -36,7 +36,7 @@ function shortened(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1).toWellFormed()}…`
 }
 
-/** Only these fields of a body, by the names of its first level. */
+/** Only the given top-level fields of a body. */
 export function onlyFields(body: unknown, fields: readonly string[] | undefined): unknown {
   if (fields === undefined) return body
   if (!isRecord(body)) return {}

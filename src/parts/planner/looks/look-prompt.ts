@@ -5,7 +5,7 @@ import type { LookFacts } from './look-facts.ts'
 
 const levelsMax = 4
 
-/** The text of a prompt file: beside this module in the sources, at the top of the build. */
+/** The text of a prompt file. In the sources the file is beside this module; in a build it is at the top. */
 function promptText(name: string): string {
   for (let level = 0; level <= levelsMax; level++) {
     const file = new URL(`./${'../'.repeat(level)}prompts/${name}.md`, import.meta.url)
@@ -17,21 +17,36 @@ function promptText(name: string): string {
 export interface LookPrompt {
   readonly system: string
   readonly user: string
-  /** Of the prompt file: an analysis records which version it used. */
+  /** The hash of the prompt file: an analysis records which version it used. */
   readonly hash: string
 }
 
-/** What leaves this machine at the beginning of a look. What others wrote stands only inside a fence. */
+/**
+ * The data that leaves this machine at the beginning of a look. Only what a person wrote stands outside the fence: an agent may have
+ * chosen the name, the description or the reason of a pause.
+ */
 export function lookPrompt(facts: LookFacts, system: string = promptText('look')): LookPrompt {
-  const { responses, siblingResponses: _, siblings, health, hints, lastHints, lastLook, ...plain } = facts
-  const untrusted = { siblings, errors: health['24h'].errors, hints, lastHints, lastLook }
-  const counts = Object.entries(health).map(([span, { runs, failures, atLeast }]) => [
-    span,
-    { runs, failures, atLeast },
-  ])
+  const { responses, siblingResponses: _, siblings, hints, lastHints, lastLook, ...rest } = facts
+  const { schedule, description, descriptionBy, paused, holds = [], health, ...plain } = rest
+  const isPersons = descriptionBy === 'person'
+  const untrusted = {
+    schedule,
+    ...(!isPersons && { description }),
+    ...(paused !== null && { pauseReason: paused.reason }),
+    ...(holds.length > 0 && { holdNotes: holds.map(({ note }) => note) }),
+    ...{ siblings, hints, lastHints, lastLook },
+  }
+  const own = {
+    ...(isPersons && { description }),
+    ...plain,
+    paused: paused === null ? null : { until: paused.until, by: paused.by },
+    holds: holds.map(({ reason, until }) => ({ reason, until })),
+    health,
+    answers: responses.length,
+  }
   const user = [
     'The schedule, as a person wrote it, and its health:',
-    JSON.stringify({ ...plain, health: Object.fromEntries(counts), answers: responses.length }, null, 1),
+    JSON.stringify(own, null, 1),
     'What others wrote about it:',
     fence(JSON.stringify(untrusted)),
     responses.length === 0

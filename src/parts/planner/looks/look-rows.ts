@@ -1,13 +1,14 @@
+import type { ScheduleSpec } from '../../../core/schedule/schedule-spec.ts'
 import type { Ends, MovedSchedule } from '../../../store/runs/end-hooks.ts'
-import { all, both, dialects, one, run, runEach, type Step } from '../../../store/statement.ts'
+import { all, both, clockNow, dialects, one, run, runEach, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 
-/** When a planner looks at a schedule next, and what became of its last look. */
+/** When a planner looks at a schedule next, and the result of its last look. */
 export interface LookRow {
   readonly scheduleId: number
   readonly lookAt: number
   readonly lookedAt: number | null
-  /** Failed looks in a row. */
+  /** How many looks have failed in a row. */
   readonly fails: number
   readonly verdict: string | null
 }
@@ -33,6 +34,11 @@ const save = both(
     on conflict (schedule_id) do update set look_at = excluded.look_at, looked_at = excluded.looked_at,
       fails = excluded.fails, verdict = excluded.verdict`,
 )
+const allow = both(
+  'look allow',
+  `update belfry.planner_look set look_at = $3 where look_at > $3 and verdict = 'off' and schedule_id =
+    (select id from belfry.schedule where ns = $1 and name = $2 and deleted_at is null)`,
+)
 const remove = both('look remove', 'delete from belfry.planner_look where schedule_id = $1')
 const findNew = both(
   'look find new',
@@ -50,7 +56,7 @@ export function* findLook(scheduleId: number): Step<LookRow | null> {
   return (yield* one<LookRow>(find, scheduleId)) ?? null
 }
 
-/** The looks that are due, the longest overdue first: one read of an index, however many schedules there are. */
+/** The due looks, the longest overdue first. This reads only the due rows, through an index, even with very many schedules. */
 export function* dueLooks({ ns }: StoreContext, now: number, limit: number): Step<LookRow[]> {
   return yield* all<LookRow>(findDue, ns, now, limit)
 }
@@ -67,11 +73,17 @@ export function* lookSooner(scheduleId: number, at: number): Step<void> {
   yield* run(sooner, scheduleId, Math.round(at))
 }
 
-/** At once when failures grow. Only an end that failed asks. */
+/** Plans a look soon for a schedule whose autonomy was off, in the transaction that writes the schedule. */
+export function* lookWhenAllowed({ ns }: StoreContext, written: object): Step<void> {
+  const { name, autonomy = 'off' } = written as Partial<ScheduleSpec>
+  if (name !== undefined && autonomy !== 'off') yield* run(allow, ns, name, yield* clockNow())
+}
+
+/** Plans a look at once for a schedule whose failure count has grown: its run failed, or parked after its last attempt. */
 export function* lookAfterFailures(_: StoreContext, { now, ends, schedules }: Ends<MovedSchedule>): Step<void> {
   const failed = new Set<number>()
-  for (const { scheduleId, runId, status } of ends) {
-    const moved = status === 'failed' && scheduleId !== null ? schedules.get(scheduleId) : undefined
+  for (const { scheduleId, runId } of ends) {
+    const moved = scheduleId === null ? undefined : schedules.get(scheduleId)
     if (moved !== undefined && (moved.failures.get(runId) ?? 0) > moved.before.failureCount) failed.add(moved.before.id)
   }
   yield* runEach(
@@ -82,7 +94,7 @@ export function* lookAfterFailures(_: StoreContext, { now, ends, schedules }: En
 
 const enrolMax = 1_000
 
-/** Takes schedules in that were made since the last time, a bounded number. Ids ascend, so only new ones are read. */
+/** Enrols schedules that were created since the last call, up to a limit. Ids ascend, so only new schedules are read. */
 export function* enrolSchedules({ ns }: StoreContext, now: number, enrolledTo: number): Step<number> {
   const rows = yield* all<{ id: number }>(findNew, ns, enrolledTo, enrolMax)
   const last = rows.at(-1)

@@ -1,11 +1,11 @@
 import { reasonText } from '../../../core/reason-text.ts'
+import type { SteeringEffect } from '../../../core/steering/steered.ts'
 import { isoText } from '../../../operations/input/instant.ts'
-import type { SteeringEffect } from '../steer.ts'
 import type { ActionAnswer } from './act-on-schedule.ts'
 import type { LookFacts } from './look-facts.ts'
-import { effectOf, finalTool, isTool, lookTools, queried, type ToolName } from './look-tools.ts'
+import { effectOf, finalTool, isTool, lookTools, queried, type ToolName, ttlRefusal } from './look-tools.ts'
 
-/** A call of a tool, as it is kept. */
+/** A stored tool call. */
 export interface ToolCall {
   readonly tool: string
   readonly arguments: unknown
@@ -30,7 +30,7 @@ export interface Submitted {
   readonly next_analysis_in_ms?: number | undefined
 }
 
-/** Carries out an action of a tool. A replay and a test only note it. */
+/** Carries out the action of a tool. A replay and a test only record it. */
 export type Hand = (effect: SteeringEffect, reason: string) => Promise<ActionAnswer>
 
 const callsMax = 40
@@ -41,7 +41,10 @@ const queries: ReadonlySet<string> = new Set([
   'get_sibling_latest_responses',
 ])
 
-/** One look: which tools were called, what they answered, and how it ended. It is the same for a model, a script and an agent over MCP. */
+/**
+ * One look: which tools were called, what they answered, and how the look ended. A model, a script and an agent over MCP use the same
+ * session.
+ */
 export class LookSession {
   readonly facts: LookFacts
   readonly calls: ToolCall[] = []
@@ -54,7 +57,7 @@ export class LookSession {
     this.#hand = hand
   }
 
-  /** Calls a tool. Whatever a model gives, it gets an answer; what is wrong with its arguments is in it. */
+  /** Calls a tool. The model always gets an answer; problems with its arguments are in the answer. */
   async call(tool: string, given: unknown): Promise<{ readonly result: unknown; readonly isError: boolean }> {
     const answer = await this.#answered(tool, given)
     if (this.calls.length < callsMax) {
@@ -90,6 +93,8 @@ export class LookSession {
     tool: ToolName,
     args: Readonly<Record<string, unknown>>,
   ): Promise<{ result: unknown; isError: boolean }> {
+    const tooLong = ttlRefusal(args)
+    if (tooLong !== null) return { result: { ok: false, code: 'not-allowed', why: tooLong }, isError: false }
     const effect = effectOf(tool, args)
     if (typeof effect === 'string') return problem(effect)
     const answer = await this.#hand(effect, reasonText(String(args.reason ?? '') || 'no reason given', 300))
@@ -98,18 +103,26 @@ export class LookSession {
       const lifts = answer.liftsAt === undefined ? {} : { liftsAt: isoText(answer.liftsAt) }
       return { result: { ok: false, code: answer.code, why: answer.why, ...lifts }, isError: false }
     }
-    if (answer.answer === 'proposed') return { result: { ok: true, proposed: answer.proposal }, isError: false }
     if (answer.clamped !== null) this.warnings.add('clamped')
     const clamped = answer.clamped === null ? {} : { clamped: answer.clamped }
+    if (answer.answer === 'proposed')
+      return { result: { ok: true, proposed: answer.proposal, ...clamped }, isError: false }
     return { result: { ok: true, ...clamped, ...(answer.outranked && { outranked: true }) }, isError: false }
   }
+}
+
+/** A call with the whole result that the model was sent. A long result is stored cut, and follows again from the facts. */
+export function asSent(call: ToolCall, facts: LookFacts): ToolCall {
+  const { tool, arguments: given } = call
+  const read = isTool(tool) && queries.has(tool) ? lookTools[tool].input.safeParse(given ?? {}) : undefined
+  return read?.success === true ? { ...call, result: queried(tool as ToolName, read.data, facts) } : call
 }
 
 function problem(why: string): { result: unknown; isError: boolean } {
   return { result: { ok: false, why }, isError: true }
 }
 
-/** What a model sent, as far as it is kept. */
+/** The value that a model sent, cut to the length that is kept. */
 function bounded(value: unknown): unknown {
   const text = JSON.stringify(value) ?? 'null'
   if (text.length <= keptLengthMax && text.isWellFormed() && !text.includes('\\u0000')) return value ?? null

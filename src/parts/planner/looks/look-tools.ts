@@ -1,18 +1,30 @@
 import { z } from 'zod'
+import { steeredTtlMsMax } from '../../../core/schedule/hint-bounds.ts'
+import type { SteeringEffect } from '../../../core/steering/steered.ts'
 import { fence } from '../../../core/untrusted-text.ts'
 import { instantOf } from '../../../operations/input/instant.ts'
-import type { SteeringEffect } from '../steer.ts'
-import type { LookedResponse, LookFacts } from './look-facts.ts'
+import type { LookFacts } from './look-facts.ts'
+import type { LookedResponse } from './look-responses.ts'
 
-/** The eight tools of a planner. They see one look, and write to its own schedule only. */
+/** The eight tools of a planner. They read one look, and write only to the schedule of that look. */
 export interface PlannerTool {
   readonly says: string
   readonly input: z.ZodObject
 }
 
 const reason = z.string().max(500).describe('Why, for the people who read it.').optional()
+/** No bound of planners, only a number that can be an instant: the bounds refuse what is longer than a day, and say so. */
+const minutesMax = 10_000_000
 const minutes = (preset: number) =>
-  z.number().min(1).max(1_440).default(preset).describe('How long it counts, in minutes.')
+  z.number().min(1).max(minutesMax).default(preset).describe('How long it counts, in minutes: at most 1440, a day.')
+
+/** Why a time to live is too long for a planner; null: it is not. */
+export function ttlRefusal({ ttlMinutes }: Readonly<Record<string, unknown>>): string | null {
+  const most = steeredTtlMsMax / 60_000
+  return typeof ttlMinutes === 'number' && ttlMinutes > most
+    ? `ttlMinutes is ${ttlMinutes}; allowed: 1 to ${most}`
+    : null
+}
 
 export const lookTools = {
   propose_interval: {
@@ -66,7 +78,7 @@ export function isTool(name: string): name is ToolName {
   return Object.hasOwn(lookTools, name)
 }
 
-/** What an action tool asks for; as a sentence, what is wrong with it. */
+/** The effect that an action tool requests; or, as a sentence, the problem with the request. */
 export function effectOf(name: ToolName, args: Readonly<Record<string, unknown>>): SteeringEffect | string {
   switch (name) {
     case 'propose_interval':
@@ -91,7 +103,7 @@ function ttlOf({ ttlMinutes }: Readonly<Record<string, unknown>>): number {
   return Math.round((ttlMinutes as number) * 60_000)
 }
 
-/** What a query tool answers, from the facts of the look alone: a replay answers the same. */
+/** The answer of a query tool, from the facts of the look only, so that a replay answers the same. */
 export function queried(name: ToolName, args: Readonly<Record<string, unknown>>, facts: LookFacts): object {
   const { responses, siblingResponses } = facts
   if (name === 'get_latest_response') {
@@ -116,7 +128,7 @@ export function queried(name: ToolName, args: Readonly<Record<string, unknown>>,
   }
 }
 
-/** A body and an error are data of strangers. */
+/** Bodies and errors come from outside and are not trusted, so they are fenced. */
 function fenced<Response extends LookedResponse>({ responseBody, error, ...response }: Response) {
   return { ...response, responseBody: fence(responseBody), ...(error !== undefined && { error: fence(error) }) }
 }

@@ -10,8 +10,8 @@ export interface GuardedFetch {
 }
 
 /**
- * A `fetch` through our address guard. The address that was checked is the one that is called, redirects are not followed, and an
- * answer of any length takes no more memory than 2 MB.
+ * A `fetch` through our address guard. It connects to the address that was checked, does not follow redirects, and reads at most 2 MB of an
+ * answer.
  */
 export function guardedFetch(network: NetworkPolicy): GuardedFetch {
   const route = { guard: networkGuard(network), lookup: sharedLookup() }

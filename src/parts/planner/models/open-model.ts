@@ -10,7 +10,7 @@ const packages: Readonly<Record<Provider, readonly string[]>> = {
   scripted: [],
 }
 
-/** What must be installed for a provider and is not. */
+/** The packages that a provider needs and that are not installed. */
 export function missingPackages(provider: Provider): readonly string[] {
   return packages[provider].filter((name) => {
     try {
@@ -22,7 +22,7 @@ export function missingPackages(provider: Provider): readonly string[] {
   })
 }
 
-/** The command that installs a provider's packages, of the versions that were tried. */
+/** The command that installs a provider's packages, in the versions that were tested. */
 export function installCommand(provider: Provider): string {
   const versions: Readonly<Record<string, string>> = {
     ai: '6',
@@ -32,7 +32,7 @@ export function installCommand(provider: Provider): string {
   return `npm install ${packages[provider].map((name) => `${name}@${versions[name]}`).join(' ')}`
 }
 
-/** The key of a provider; `null` where it needs one and has none. */
+/** The key of a provider; `null` if the provider needs a key and none is available. */
 export async function keyOf(
   { provider, key }: PlannerSpec,
   { secrets }: Pick<Host, 'secrets'>,

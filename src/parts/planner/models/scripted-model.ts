@@ -3,16 +3,18 @@ import { isRecord } from '../../../core/json/record.ts'
 import type { Usage } from '../../../core/run/usage.ts'
 import { ModelFailure, type ModelStep, type PlannerModel } from '../looks/converse.ts'
 
-/** A step of a script: which tools a model would call. */
+/** A step of a script: the tools that a model would call. */
 export interface ScriptedStep {
   readonly text?: string
   readonly calls?: readonly { readonly tool: string; readonly args?: unknown }[]
   readonly usage?: Usage
-  /** It gives no answer. */
+  /** The kind of failure with which the model gives no answer. */
   readonly fails?: string
 }
 
-/** No model: the steps of a script, one after the other, for tests and demonstrations. It is called `scripted` wherever it shows. */
+/**
+ * A substitute for a model: the steps of a script, one after the other, for tests and demonstrations. It is shown as `scripted` everywhere.
+ */
 export function scriptedModel(steps: readonly ScriptedStep[], name = 'scripted'): PlannerModel {
   let next = 0
   return {
@@ -34,7 +36,7 @@ export function scriptedModel(steps: readonly ScriptedStep[], name = 'scripted')
   }
 }
 
-/** The steps in a file. */
+/** Reads the steps from a file. */
 export async function scriptIn(path: string): Promise<readonly ScriptedStep[]> {
   let read: unknown
   try {

@@ -1,6 +1,7 @@
 import type { ModelMessage, ToolSet } from 'ai'
 import { reasonText } from '../../../core/reason-text.ts'
 import type { Usage } from '../../../core/run/usage.ts'
+import { retryAfterMs } from '../../../targets/http/retry-after.ts'
 import { ModelFailure, type ModelStep, type PlannerModel, type StepInput, type Turn } from '../looks/converse.ts'
 import { lookTools } from '../looks/look-tools.ts'
 import type { PlannerSpec } from '../planner-row.ts'
@@ -12,7 +13,7 @@ export interface SdkInput {
   readonly now: () => number
 }
 
-/** A model of a provider, by packages that are loaded only here. Each step is one request: which tools run is decided by us. */
+/** A model of a provider. Its packages are loaded only here. Each step is one request, because Belfry decides which tools run. */
 export async function sdkModel({ spec, key, fetch, now }: SdkInput): Promise<PlannerModel> {
   const { generateText, streamText } = await import('ai')
   const meter = new UsageMeter()
@@ -37,20 +38,31 @@ export async function sdkModel({ spec, key, fetch, now }: SdkInput): Promise<Pla
       try {
         return spec.stream === true ? await streamed(streamText, asked) : stepOf(await generateText(asked))
       } catch (error) {
-        throw failureOf(error, { now: now(), used: await meter.last() })
+        throw failureOf(error, { now: now(), used: await usedBy(meter, signal), signal, hasBegun: meter.hasBegun })
       }
     },
   }
 }
 
-/** What the last answer says that it used. A provider that ignores the forced tool makes the package throw, and has cost all the same. */
+/**
+ * The usage that the last answer reports. If a provider ignores the forced tool, the package throws, but the answer has cost tokens all the
+ * same.
+ */
 class UsageMeter {
   #last: Promise<Usage> = Promise.resolve({})
+  #hasBegun = false
+
+  /** Whether the last request got the beginning of an answer. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
 
   metered(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
     return async (...given) => {
       this.#last = Promise.resolve({})
+      this.#hasBegun = false
       const answer = await fetch(...given)
+      this.#hasBegun = answer.ok
       if (/json/.test(answer.headers.get('content-type') ?? '')) this.#last = usageIn(answer.clone())
       return answer
     }
@@ -61,6 +73,11 @@ class UsageMeter {
   }
 }
 
+/** An answer that was stopped may never end, so its usage is not waited for. */
+async function usedBy(meter: UsageMeter, signal: AbortSignal): Promise<Usage> {
+  return signal.aborted ? {} : meter.last()
+}
+
 async function usageIn(answer: Response): Promise<Usage> {
   try {
     const { usage = {} } = (await answer.json()) as { usage?: Record<string, number | undefined> }
@@ -69,7 +86,7 @@ async function usageIn(answer: Response): Promise<Usage> {
       outputTokens: usage.completion_tokens ?? usage.output_tokens,
     })
   } catch {
-    // An answer that is no JSON says nothing of its cost, which is then unknown.
+    // An answer that is not JSON reports no usage, so its cost is unknown.
     return {}
   }
 }
@@ -155,8 +172,24 @@ function messageOf(turn: Turn): ModelMessage {
   }
 }
 
-/** The class of a failure, by what the provider answered; its words are a stranger's. */
-function failureOf(error: unknown, { now, used }: { readonly now: number; readonly used: Usage }): ModelFailure {
+interface Failing {
+  readonly now: number
+  readonly used: Usage
+  readonly signal: AbortSignal
+  readonly hasBegun: boolean
+}
+
+/** A stop comes first: the packages report it by errors of many names, or by none. */
+function stoppedBy({ reason }: AbortSignal, used: Usage): ModelFailure {
+  const isTimeout = reason === 'timeout' || (reason as { name?: unknown } | undefined)?.name === 'TimeoutError'
+  if (isTimeout)
+    return new ModelFailure('timeout', 'the model did not answer before the deadline of the look', { usage: used })
+  return new ModelFailure('stopped', `the look was stopped (${String(reason)})`, { usage: used })
+}
+
+/** The class of a failure, by the provider's response. The text of the response is not trusted, so it is shortened. */
+function failureOf(error: unknown, { now, used, signal, hasBegun }: Failing): ModelFailure {
+  if (signal.aborted) return stoppedBy(signal, used)
   const {
     name = '',
     message = String(error),
@@ -184,14 +217,14 @@ function failureOf(error: unknown, { now, used }: { readonly now: number; readon
   if (/AnswerTooLong/.test(inner)) return new ModelFailure('too-long', said, more)
   if (/Abort|Timeout/i.test(name)) return new ModelFailure('timeout', said, more)
   if (/not allowed/.test(inner)) return new ModelFailure('not-allowed', reasonText(inner, 200), more)
-  if (/ECONN|fetch failed|socket|terminated|Cannot connect/i.test(inner))
-    return new ModelFailure('unreachable', said, more)
+  if (/ECONN|fetch failed|socket|terminated|other side closed|premature|Cannot connect/i.test(inner))
+    return new ModelFailure(hasBegun ? 'interrupted' : 'unreachable', said, more)
   return new ModelFailure('garbage', said, more)
 }
 
 const resetMsMax = 24 * 3_600_000
 
 function resetOf(headers: Record<string, string> = {}, now: number): number | undefined {
-  const seconds = Number(headers['retry-after'])
-  return Number.isFinite(seconds) && seconds > 0 ? now + Math.min(seconds * 1_000, resetMsMax) : undefined
+  const waitMs = retryAfterMs(headers['retry-after'] ?? '', now) ?? 0
+  return waitMs > 0 ? now + Math.min(waitMs, resetMsMax) : undefined
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { limit, limitWords } from '../../../operations/fields/basic-fields.ts'
+import { limitWords, pageByName } from '../../../operations/fields/basic-fields.ts'
 import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { behindLast } from '../../../operations/next-page.ts'
 import { everyDoor, operation } from '../../../operations/operation.ts'
@@ -41,10 +41,7 @@ export const list = operation({
   method: 'GET',
   says: 'List routines by name, a page at a time.',
   request: 'a list of routines',
-  input: z.strictObject({
-    after: z.string().describe('The last name of the previous page.').optional(),
-    limit: limit.optional(),
-  }),
+  input: z.strictObject(pageByName),
   takes: [],
   output: z.array(routineSchema),
   errors: ['invalid'],

@@ -65,14 +65,14 @@ export const eventSchema = noted(
       .strictObject({
         id: text('The id of the event.'),
         deliveryId: text('The sender’s id of the delivery.'),
-        at: instantOutput('When it came in.'),
+        at: instantOutput('When the event came in.'),
         type: text('Its type, if it has one.').nullable(),
         outcome: z.enum(firstOutcomes).describe('The outcome.'),
-        reason: text('Why, if a reason is stored.').nullable(),
-        run: text('The run that it created; for an overlap the live run.').nullable(),
-        repeats: count('How often the same delivery was repeated; repeats have no effect.'),
+        reason: text('The reason, if one is stored.').nullable(),
+        run: text('The run that the event created; for an overlap the live run.').nullable(),
+        repeats: count('How often the delivery was repeated; repeats have no effect.'),
         actor: text('The sender.'),
-        door: text('The door that it came through.'),
+        door: text('The door that the event came through.'),
         payload: z
           .strictObject({
             value: z.unknown().describe('The payload; one too long to keep is cut text.'),
@@ -93,9 +93,9 @@ export const eventTaken = noted(
         event: text('The id of the event; for a duplicate that of the first delivery.'),
         deliveryId: text('The sender’s id of the delivery.'),
         run: text(
-          'The run that it created; for an overlap the live run, for a duplicate the run of the first delivery.',
+          'The run that the event created; for an overlap the live run, for a duplicate the run of the first delivery.',
         ).nullable(),
-        reason: text('Why, if a reason is stored.').nullable(),
+        reason: text('The reason, if one is stored.').nullable(),
         kept: z
           .enum(['held', 'overlap'])
           .describe('Why its run does not start at once: its schedule is paused, or another run of it has not ended.')

@@ -7,7 +7,7 @@ import { throwAbsentSchedule } from '../../../operations/not-found.ts'
 import { everyDoor, operation } from '../../../operations/operation.ts'
 import type { OperationContext } from '../../../operations/operation-context.ts'
 import { plainText } from '../../../operations/schedule/plain-text.ts'
-import { text } from '../../../operations/schema/output-schema.ts'
+import { freedName } from '../../../operations/schema/output-schema.ts'
 import { deleted } from '../../../operations/show.ts'
 import { findSchedule } from '../../../store/reads/find-schedule.ts'
 import type { RoutineSwitch } from '../routine-spec.ts'
@@ -91,10 +91,7 @@ export const remove = operation({
   scope: 'admin',
   rehearses: true,
   input: z.strictObject({ name: routineName }),
-  output: z.strictObject({
-    name: text('The freed name.'),
-    deleted: z.literal(true).describe('Always true.'),
-  }),
+  output: freedName,
   show: ({ name: gone }, sheet) => deleted(`routine ${plainText(gone)}`, sheet),
   examples: [{ name: 'deploy' }],
   async run(context, { name }) {
@@ -130,7 +127,7 @@ export const disable = operation({
   input: z.strictObject({ name: routineName, reason: reason.optional() }),
   output: routineSchema,
   show: showRoutineSwitched,
-  examples: [{ name: 'deploy' }, { name: 'deploy', reason: 'The fleet moves house.' }],
+  examples: [{ name: 'deploy' }, { name: 'deploy', reason: 'We move to a new data centre.' }],
   run: (context, { name, reason: why }) => switched(context, name, why ?? `asked for by ${context.actor.name}`),
 })
 

@@ -47,7 +47,10 @@ export const fire = operation({
   },
 })
 
-/** Refuses a payload from a caller below admin where an admin relied on signed events. A model below admin also passes no payload to a program or to a request with a secret: it may act on text of a stranger. */
+/**
+ * Refuses a payload from a caller below admin where an admin relied on signed events. A model below admin may also not pass a payload to a
+ * program or to a request with a secret, because a model may act on untrusted text.
+ */
 async function refuseUnsigned(context: OperationContext, name: string): Promise<void> {
   const { scope, actor, store } = context
   if (scope === undefined || scope === 'admin') return

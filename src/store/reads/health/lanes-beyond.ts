@@ -11,7 +11,7 @@ import { walkLanes } from '../find-queue.ts'
 /** A lane may have a million runs, and an exact count is not needed. */
 const countMax = 1_000
 
-/** Work that a hold keeps from starting waits for the end of the hold, and for no worker. */
+/** Work that a hold keeps from starting waits for the end of the hold, not for a worker. */
 const isOpen = `${queueHold('c.now')} is null and ${laneIsOpen('c.now')}`
 const beyond = (isServed: string, now: string) => `${walkLanes}
   select u.queue, u.kind, u.name, (select count(*) from (select 1 as one from belfry.ready r

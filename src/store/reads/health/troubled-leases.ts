@@ -5,7 +5,7 @@ import type { TroubledLease } from '../../health-views.ts'
 import { all, both, clockNow, type Step } from '../../statement.ts'
 import type { StoreContext } from '../../store-context.ts'
 
-/** No index by these instants, which every lease would pay for: few rows are in flight. */
+/** There is no index by these instants, because every lease would pay for it; few rows are in flight. */
 const findTroubled = both(
   'health leases',
   `select l.run_id, l.fence, l.worker_id, l.leased_at, l.expires_at, l.cancel_requested_at, q.name

@@ -31,7 +31,7 @@ describe('the explanation of a run', () => {
     const second = await enqueue()
     expect(await shown(second)).toEqual([
       `${second}  concurrency-ceiling  Queue default is at its ceiling: 1 of 1 at work (${first}).`,
-      '  - A slot is free once one of them ends.',
+      '  - A slot is free once one of these runs ends.',
       '  - Or raise maxConcurrent of queue default.',
       '',
       'Blocked by',
@@ -98,7 +98,7 @@ describe('the explanation of a run', () => {
       '',
       'Why it was planned',
       '  Of schedule report. The calendar of its schedule gave the instant.',
-      '  →  its timing  32 s ago, Mon 12:00 America/New_York  won  it is the first that counts',
+      '  →  its timing  32 s ago, Mon 12:00 America/New_York  won  it is the earliest candidate in force',
       '  For the stored input the governor gives the same answer.',
       '',
       'What happened',

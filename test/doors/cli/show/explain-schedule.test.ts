@@ -26,13 +26,13 @@ describe('the explanation of a schedule', () => {
     await schedules.hint('report', { every: '1h', ttl: '2h', reason: 'a quiet day' })
     desk().clock.advance(minuteMs)
     expect(await shown()).toEqual([
-      'report  due-later  Its next occurrence is ahead.',
+      'report  due-later  Its next occurrence is not due yet.',
       '  next in 9 min, Mon 10:10 Europe/Paris (ai-oneshot)',
       '',
       'Why',
       '     its timing     in 1 h 59 min, Mon 12:00 Europe/Paris  lost  an interval hint overrides the baseline',
       '     interval hint  in 59 min, Mon 11:00 Europe/Paris      lost  the one-shot hint is earlier (person tester: a quiet day)',
-      '  →  one-shot hint  in 9 min, Mon 10:10 Europe/Paris       won   it is the first that counts (person tester: the inbox fills up)',
+      '  →  one-shot hint  in 9 min, Mon 10:10 Europe/Paris       won   it is the earliest candidate in force (person tester: the inbox fills up)',
       '  decided 1 min ago, Mon 10:00 Europe/Paris by version 1 of the schedule',
       '  For the stored input the governor gives the same answer.',
       '',
@@ -78,8 +78,8 @@ describe('the explanation of a schedule', () => {
     expect(await shown()).toEqual([
       'report  waits-for-run  Its next occurrence is measured from the end of r-18, which has not ended. But the last one failed: broken (not retryable); its interval of 10m has become 20m.',
       '  - r-18 ends.',
-      '  - Cancel it: ask its worker to stop.       belfry run cancel r-18',
-      '  - Read the output of the last failed run.  belfry run output r-16',
+      '  - Cancel it: ask its worker to stop.      belfry run cancel r-18',
+      '  - See the output of the last failed run.  belfry run output r-16',
       '  next in 10 min, Mon 04:40 America/New_York, if the run ended now (baseline-interval)',
       '',
       'Why',
@@ -110,7 +110,7 @@ describe('the explanation of a schedule', () => {
     }
     const text = await shown()
     expect(text.slice(text.indexOf('Why') + 1, text.indexOf('Why') + 3)).toEqual([
-      '  →  its timing  in 20 min, Mon 04:30 America/New_York  won  it is the first that counts; the backoff moved it from Mon 04:20 America/New_York (in 10 min)',
+      '  →  its timing  in 20 min, Mon 04:30 America/New_York  won  it is the earliest candidate in force; the backoff moved it from Mon 04:20 America/New_York (in 10 min)',
       expect.stringMatching(/^ {2}backoff 10 min → 20 min after 1 failed in a row/),
     ])
     expect(text.join('\n').match(/in 20 min/g)).toHaveLength(2)
@@ -133,7 +133,7 @@ describe('the explanation of a schedule', () => {
       '  due 5 min ago, Mon 12:00 Europe/Paris (baseline-cron)',
       '',
       'Why',
-      '  →  its timing  5 min ago, Mon 12:00 Europe/Paris  won  it is the first that counts',
+      '  →  its timing  5 min ago, Mon 12:00 Europe/Paris  won  it is the earliest candidate in force',
       '  decided 2 h 5 min ago, Mon 10:00 Europe/Paris by version 1 of the schedule',
       '  For the stored input the governor gives the same answer.',
       '',

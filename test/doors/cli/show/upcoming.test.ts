@@ -45,7 +45,7 @@ describe('the occurrences to come', () => {
 
   it('over the night in which they go back say that the time comes twice, and that a day has 25 hours', () => {
     expect(shown('30 2 * * *', 'Europe/Paris', '2026-10-24T12:30Z', 3)).toEqual([
-      '2026-10-25 02:30 Europe/Paris  2026-10-25T00:30Z  in 12 h      02:30 comes twice on 2026-10-25, and only the first counts',
+      '2026-10-25 02:30 Europe/Paris  2026-10-25T00:30Z  in 12 h      02:30 comes twice on 2026-10-25, and only the first pass has a firing',
       '2026-10-26 02:30 Europe/Paris  2026-10-26T01:30Z  in 1 d 13 h  25h after the one before, because the clocks go back by 1h in between',
       '2026-10-27 02:30 Europe/Paris  2026-10-27T01:30Z  in 2 d 13 h',
     ])
@@ -53,15 +53,15 @@ describe('the occurrences to come', () => {
 
   it('that the wall cannot tell apart are told apart', () => {
     expect(shown('30 * * * *', 'Europe/Paris', '2026-10-25T00:00Z', 3)).toEqual([
-      '2026-10-25 02:30 Europe/Paris  2026-10-25T00:30Z  in 30 min      the first of two: 02:30 comes twice on 2026-10-25, and both count',
-      '2026-10-25 02:30 Europe/Paris  2026-10-25T01:30Z  in 1 h 30 min  the second of two: 02:30 comes twice on 2026-10-25, and both count',
+      '2026-10-25 02:30 Europe/Paris  2026-10-25T00:30Z  in 30 min      the first of two: 02:30 comes twice on 2026-10-25, and each pass has a firing',
+      '2026-10-25 02:30 Europe/Paris  2026-10-25T01:30Z  in 1 h 30 min  the second of two: 02:30 comes twice on 2026-10-25, and each pass has a firing',
       '2026-10-25 03:30 Europe/Paris  2026-10-25T02:30Z  in 2 h 30 min',
     ])
   })
 
   it('over a change of half an hour say half an hour', () => {
     expect(shown('45 1 * * *', 'Australia/Lord_Howe', '2026-04-04T00:00Z', 2)).toEqual([
-      '2026-04-05 01:45 Australia/Lord_Howe  2026-04-04T14:45Z  in 15 h      01:45 comes twice on 2026-04-05, and only the first counts',
+      '2026-04-05 01:45 Australia/Lord_Howe  2026-04-04T14:45Z  in 15 h      01:45 comes twice on 2026-04-05, and only the first pass has a firing',
       '2026-04-06 01:45 Australia/Lord_Howe  2026-04-05T15:15Z  in 1 d 15 h  24h30m after the one before, because the clocks go back by 30m in between',
     ])
   })

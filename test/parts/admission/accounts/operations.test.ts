@@ -5,6 +5,7 @@ import { reserve } from '../../../../src/parts/admission/accounts/reserve-accoun
 import { onPorch } from '../../../doors/http/porch.ts'
 import { call, modelAt, wholeOf } from '../../../doors/mcp/model.ts'
 import { atDesk, errorOf, problemsIn, startAt, verbsAt } from '../../../operations/desk.ts'
+import { inEachWard } from '../../../operations/store/ward.ts'
 import { listAudit } from '../../../store/list-audit.ts'
 
 const hour = 3_600_000
@@ -157,7 +158,7 @@ describe('the verbs of an account', () => {
 
 describe('a model', () => {
   const desk = atDesk()
-  const { accounts } = verbsAt(() => desk().context)
+  const { accounts, schedules } = verbsAt(() => desk().context)
 
   it('reads accounts, and can neither bound nor block nor unblock one, whatever its scope', async () => {
     await accounts.put('claude-max', { maxConcurrent: 3 })
@@ -170,6 +171,19 @@ describe('a model', () => {
       expect(await call(model, tool, { name: 'claude-max' }), tool).toMatchObject({ isError: true })
     }
     expect(await accounts.get('claude-max')).toMatchObject({ state: 'blocked', maxConcurrent: 3 })
+  })
+
+  it('cannot take the account from a schedule, nor give it another', async () => {
+    await accounts.put('claude-max', { maxConcurrent: 3 })
+    await accounts.put('spare', {})
+    await schedules.create({ name: 'digest', every: '1h', target: { handler: 'h' }, account: ['claude-max'] })
+    const model = await modelAt({ context: async () => desk().context, scope: 'admin' })
+    for (const account of [null, 'spare', ['claude-max', 'spare']]) {
+      const refused = await call(model, 'schedule_update', { name: 'digest', account })
+      expect(refused.isError).toBe(true)
+      expect(JSON.stringify(refused)).toContain('Only a person takes accounts from')
+    }
+    expect((await call(model, 'schedule_update', { name: 'digest', every: '2h' })).isError ?? false).toBe(false)
   })
 })
 
@@ -203,5 +217,21 @@ describe('over HTTP', () => {
       expect.objectContaining({ actor: 'reviewer', verb: 'account.unblock', detail: { refused: 'not-allowed' } }),
     )
     expect(await porch().json('/api/accounts/claude-max')).toMatchObject({ state: 'blocked' })
+  })
+})
+
+inEachWard((ward) => {
+  const { accounts, budgets } = verbsAt(() => ward().context)
+
+  it('an account keeps the currency of its budgets, which would count nothing in another one', async () => {
+    await accounts.put('claude-max', { currency: 'USD' })
+    await budgets.put('b', { for: 'account=claude-max', per: 'day', money: '5USD' })
+    expect(await problemsIn(accounts.put('claude-max', { currency: 'EUR' }))).toEqual([
+      { field: 'currency', problem: 'is EUR, and budget b counts this account in USD', expected: 'USD' },
+    ])
+    expect(await accounts.get('claude-max')).toMatchObject({ currency: 'USD' })
+    expect(await accounts.put('claude-max', { currency: 'USD', maxConcurrent: 2 })).toMatchObject({ answer: 'updated' })
+    await budgets.delete('b')
+    expect(await accounts.put('claude-max', { currency: 'EUR' })).toMatchObject({ answer: 'updated' })
   })
 })

@@ -186,7 +186,7 @@ it('a report that cannot be right is refused where it is made, and an effect tha
   expect(await belfry.runs.get(id)).toMatchObject({ parked: { reason: 'effect-unknown' } })
   expect(await belfry.accounts.get('plan')).toMatchObject({
     blockedUntil: stage.clock.now() + minute,
-    why: `rate limit (its reset "2026-01-05T14:00" is no instant), reported by run ${id}`,
+    why: `rate limit (its reset "2026-01-05T14:00" is not an instant), reported by run ${id}`,
   })
   expect(said).toEqual([
     'window is not a text of 1 to 100 characters.',

@@ -45,7 +45,9 @@ describe.each(['sqlite', 'postgres'] as const)('at the terminal on %s', (databas
           ' +- Or unblock the account\\. +.* account unblock claude-max\\n',
       ),
     )
-    expect((await typed(shell, 'account show claude-max')).stdout).toMatch(/state +blocked until in (2 h|1 h 59 min)/)
+    expect((await typed(shell, 'account show claude-max')).stdout).toMatch(
+      /state +blocked until .*\(in (2 h|1 h 59 min)/,
+    )
     expect((await typed(shell, 'admission')).stdout).toMatch(
       /account:claude-max +2 +account-blocked +in .*account unblock claude-max/,
     )

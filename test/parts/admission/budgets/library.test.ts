@@ -91,6 +91,25 @@ describe('what a run used', () => {
     expect(await belfry.budgets.cost({ by: 'day', since: '2d' })).toMatchObject([{ runs: 1 }])
   })
 
+  it('runs that found nothing to do, and those whose answer says nothing, count as unknown and not as absent', async () => {
+    const belfry = await open()
+    await belfry.start()
+    const judged = { expect: { noop: { textIncludes: 'nothing' } } }
+    const silent = { target: { command: 'echo {}' }, usage: { tokensIn: '$.usage.in' } }
+    const given = [
+      { ...judged, target: { command: 'echo nothing' }, tags: ['judged'] },
+      { ...judged, target: { command: 'echo work' }, tags: ['judged'] },
+      { ...silent, tags: ['silent'] },
+      { target: { command: 'true' } },
+    ]
+    for (const run of given) await belfry.runs.wait((await belfry.runs.enqueue(run)).id)
+    const costs = await belfry.budgets.cost({ by: 'tag' })
+    expect(costs.toSorted((a, b) => (a.key < b.key ? -1 : 1))).toMatchObject([
+      { key: 'judged', runs: 2, useful: 1, noopShare: 0.5, tokensUnknown: 2, moneyUnknown: 2 },
+      { key: 'silent', runs: 1, tokensUnknown: 1, moneyUnknown: 1, noopShare: null },
+    ])
+  })
+
   it('a host says when it completes', async () => {
     const belfry = await open()
     await belfry.runs.enqueue({ target: null })
@@ -198,7 +217,7 @@ describe('wrong input', () => {
     [{ for: 'queu=mail', runs: 1 }, ['for is for "queu"']],
     [{ for: 'queue', runs: 1 }, ['for names no queue']],
     [{ for: 'namespace=x', runs: 1 }, ['for names a namespace']],
-    [{ runs: 1, perRun: { tokens: 5 } }, ['perRun.tokens is of what the budget does not limit']],
+    [{ runs: 1, perRun: { tokens: 5 } }, ['perRun.tokens is given for an amount that the budget does not limit']],
     [{ tokens: 4, perRun: { tokens: 5 } }, ['perRun.tokens is more than the whole budget']],
     [{ money: '1USD', perRun: { money: '0.1EUR' } }, ['perRun.money is in EUR']],
     [{ runtime: '2h', runtimeMs: 5 }, ['runtime is given beside `runtimeMs`']],
@@ -275,6 +294,26 @@ describe('wrong input', () => {
     expect(await wrongOf(of({ money: '$.cost' }))).toEqual(['usage.currency is missing'])
     expect(await wrongOf(of({}))).toEqual(['usage is empty'])
   })
+})
+
+it('a config file makes no budget that would count nothing, by what the same file says', async () => {
+  const belfry = await open()
+  const free = { argv: ['true'], stream: 'text', read: {} }
+  const money = { per: 'day', money: '1USD' }
+  const apply = (file: object, source = 'ops') => belfry.config.apply({ source, ...file })
+  const ofFree = { b: { ...money, for: 'profile=free' } }
+  expect(await wrongOf(apply({ agents: { free }, budgets: ofFree }))).toEqual([
+    'budgets.b.money counts runs whose cost is unknown: profile free reads no cost, and has no prices',
+  ])
+  await apply({ agents: { free: { ...free, prices: { '*': { in: 3, out: 15 } } } }, budgets: ofFree })
+  const ofAccount = { ...money, for: 'account=max' }
+  expect(await wrongOf(apply({ accounts: { max: { currency: 'EUR' } }, budgets: { a: ofAccount } }, 'other'))).toEqual([
+    'budgets.a.money is in USD',
+  ])
+  expect(await wrongOf(apply({ accounts: { mux: {} }, budgets: { a: ofAccount } }, 'other'))).toEqual([
+    'budgets.a.for names the account "max", which does not exist',
+  ])
+  expect(await belfry.budgets.list()).toMatchObject([{ for: 'profile=free' }])
 })
 
 it('a config file makes budgets, changes them and deletes those that it no longer names', async () => {

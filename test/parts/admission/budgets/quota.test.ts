@@ -8,6 +8,7 @@ import { enqueue } from '../../../../src/store/runs/enqueue.ts'
 import { fireDue } from '../../../../src/store/schedules/fire-due.ts'
 import { putSchedule } from '../../../../src/store/schedules/put-schedule.ts'
 import { runNow } from '../../../../src/store/schedules/run-now.ts'
+import { setHint } from '../../../../src/store/schedules/set-hint.ts'
 import { errorOf, problemsIn } from '../../../operations/desk.ts'
 import { actor, onEachDatabase, startAt } from '../../../store/scene.ts'
 
@@ -57,6 +58,25 @@ onEachDatabase('quotas', (scene) => {
     expect(last).toMatch(/^r-/)
   })
 
+  it('a new quota counts the runs that the namespace has made in this month', async () => {
+    scene().clock.now = startAt - 40 * 24 * 60 * minute
+    await scene().enqueue({ target })
+    scene().clock.now = startAt
+    await scene().enqueue({ target })
+    await schedule('minutely')
+    scene().clock.now += minute
+    await fire()
+    await set({ runsPerMonth: 3 })
+    expect(await seen()).toMatchObject({ runsMade: 2 })
+    await scene().enqueue({ target })
+    expect(await errorOf(scene().enqueue({ target }))).toMatchObject({ code: 'quota' })
+    await set({ runsPerMonth: null })
+    await scene().enqueue({ target })
+    await set({ runsPerMonth: 4 })
+    expect(await seen()).toMatchObject({ runsMade: 4 })
+    expect(await holds()).toMatchObject([{ reason: 'quota' }])
+  })
+
   it('made runs start although the quota is used up', async () => {
     await set({ runsPerMonth: 1 })
     await scene().enqueue({ target })
@@ -81,6 +101,17 @@ onEachDatabase('quotas', (scene) => {
     expect(await fire()).toMatchObject({ runs: [], skipped: [{ reason: 'quota' }, { reason: 'quota' }] })
     scene().clock.now = startAt + 3 * minute
     expect((await fire()).runs).toHaveLength(5)
+  })
+
+  it('a schedule whose timing is changed while it is due makes no run beyond the quota', async () => {
+    await schedule('a')
+    await set({ runsPerMonth: 1 })
+    await scene().enqueue({ target })
+    scene().clock.now = startAt + minute
+    const spec = { name: 'a', timing: { cron: '0 * * * *', zone: 'UTC' }, target }
+    await scene().write((context) => putSchedule(context, spec, { mode: 'put', actor }))
+    expect(await seen()).toMatchObject({ runsMade: 1 })
+    expect(await scene().lease()).toHaveLength(1)
   })
 
   it.each([
@@ -157,6 +188,21 @@ onEachDatabase('quotas', (scene) => {
     await set({ schedulesMax: null })
     await schedule('c')
     expect(await seen()).toMatchObject({ schedules: 3, schedulesMax: null })
+    await set({ schedulesMax: 5 })
+    const made = await Promise.allSettled(['d', 'e', 'f', 'g', 'h', 'i'].map((name) => schedule(name)))
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+  })
+
+  it('a hint lets a schedule fire no more often than its namespace allows, whoever gives it', async () => {
+    await schedule('a', { timing: { cron: '0 * * * *', zone: 'UTC' } })
+    await set({ everyMinMs: 5 * minute })
+    for (const by of ['person', 'rule', 'planner'] as const) {
+      const hint = { kind: 'interval', ms: minute, ttlMs: 60 * minute, reason: 'busy', author: 'someone', by } as const
+      expect(await scene().write((context) => setHint(context, 'a', hint))).toMatchObject({
+        clamped: { from: minute, to: 5 * minute, why: 'the namespace allows one occurrence every 5m' },
+      })
+    }
+    expect((await planOf('a')).nextRunAt).toBe(startAt + 5 * minute)
   })
 
   it('a schedule fires no more often than its namespace allows', async () => {
@@ -205,10 +251,10 @@ describe('a namespace', () => {
     expect(await belfry.namespaces.list()).toMatchObject([
       { name: 'default', runsMade: 1, everyMinMs: 60_000, schedules: 1 },
     ])
-    const { notes } = await belfry.schedules.explain('digest')
-    expect(notes.join('\n')).toContain(
-      'The namespace has made the 1 runs of its month. Its occurrences end without a run.',
-    )
+    expect(await belfry.schedules.explain('digest')).toMatchObject({
+      code: 'skips',
+      sentence: 'Its next occurrence ends without a run: The namespace has made the 1 runs of its month.',
+    })
     expect(await belfry.admission.list()).toMatchObject([
       { on: 'occurrences', reason: 'quota', waiting: 0, lift: 'belfry namespace set default --runs-per-month N' },
     ])

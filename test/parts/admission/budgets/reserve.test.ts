@@ -212,6 +212,96 @@ onEachDatabase('budgets', (scene) => {
     expect(await state('b')).toMatchObject({ used: { tokens: 70, runs: 3 }, reserved: { tokens: 40 } })
   })
 
+  const dollar = (amount: number) => ({ money: { amount, currency: 'USD' } })
+  const priced = { limits: { money: 100 }, currency: 'USD' }
+
+  it('a burst of runs of unknown cost starts one at a time, so that one surprise at most overspends the budget', async () => {
+    await put('b', 'queue=default', priced)
+    const [first, ...others] = [await leased(), await leased(), await leased()]
+    expect(await reserve(first)).toMatchObject({ answer: 'reserved' })
+    for (const lease of others) {
+      expect(await reserve(lease)).toMatchObject({ answer: 'blind', budget: 'b', until: startAt + 30_000 })
+      const until = startAt + 30_000
+      await end(lease, { kind: 'deferred', until, reason: 'budget' })
+    }
+    expect(await holds()).toEqual([])
+    expect(await scene().lease()).toEqual([])
+    await end(first, { kind: 'success' }, dollar(40))
+    // The end of the first frees the others, which know now what such a run costs.
+    const [second, third] = await scene().lease({ limit: 2 })
+    expect(await reserve(second as Lease)).toMatchObject({ answer: 'reserved' })
+    expect(await state('b')).toMatchObject({ used: { money: 40 }, reserved: { money: 40 } })
+    expect(await reserve(third as Lease)).toMatchObject({ answer: 'short', resource: 'money' })
+  })
+
+  it('a lost or released run of unknown cost makes room for the next one', async () => {
+    await put('b', 'queue=default', priced)
+    const [given, lost, next] = [await leased(), await leased(), await leased()]
+    await reserve(given)
+    await end(given, { kind: 'released' })
+    expect(await reserve(lost)).toMatchObject({ answer: 'reserved' })
+    expect(await reserve(next)).toMatchObject({ answer: 'blind' })
+    await end(lost, { kind: 'lost' })
+    expect(await reserve(next)).toMatchObject({ answer: 'reserved' })
+    expect((await state('b'))?.blind ?? 0).toBe(0)
+  })
+
+  it('runs that never report their cost start side by side after the first, and count as unknown', async () => {
+    await put('b', 'queue=default', priced)
+    const [first, second, third] = [await leased(), await leased(), await leased()]
+    await reserve(first)
+    await end(first)
+    expect(await reserve(second)).toMatchObject({ answer: 'reserved' })
+    expect(await reserve(third)).toMatchObject({ answer: 'reserved' })
+    expect(await state('b')).toMatchObject({ used: { money: 0 }, reserved: { money: 0 }, unknown: { money: 1 } })
+  })
+
+  it('the estimate of its kind lets the first runs start side by side, and what is known goes before it', async () => {
+    await put('b', 'queue=default', priced)
+    const with40 = (lease: Lease) => {
+      const { schedule: _, ...work } = workOf({ queue: 'default', schedule: null, target, options: {} })
+      const { runId, fence, scheduleId } = lease
+      const asked = { runId, fence, scheduleId, work, estimate: dollar(40) }
+      return scene().write((context) => reserveBudgets(context, asked))
+    }
+    const [first, second, third, fourth] = [await leased(), await leased(), await leased(), await leased()]
+    expect(await with40(first)).toMatchObject({ answer: 'reserved' })
+    expect(await with40(second)).toMatchObject({ answer: 'reserved' })
+    expect(await with40(third)).toMatchObject({ answer: 'short', resource: 'money' })
+    await end(first, { kind: 'success' }, dollar(5))
+    await end(second, { kind: 'success' }, dollar(5))
+    await with40(fourth)
+    expect(await state('b')).toMatchObject({ reserved: { money: 5 } })
+    scene().clock.now = midnight
+    await with40(await leased())
+    expect(await state('b')).toMatchObject({ from: midnight, reserved: { money: 5 } })
+  })
+
+  it('a topup, a put and a delete let runs start that a budget for a tag has deferred', async () => {
+    const options = { tags: ['big'] }
+    const deferred = async () => {
+      const lease = await leased({ options })
+      expect(await reserve(lease)).toMatchObject({ answer: 'short' })
+      await end(lease, { kind: 'deferred', until: startAt + 600_000, reason: 'budget' })
+      expect(await scene().lease()).toEqual([])
+    }
+    const freed = async () => {
+      const [lease] = await scene().lease()
+      expect(await reserve(lease as Lease)).toMatchObject({ answer: expect.stringMatching(/reserved|none/) })
+    }
+    await put('b', 'tag=big', { limits: { runs: 1 } })
+    await reserve(await leased({ options }))
+    await deferred()
+    await scene().write((context) => topUpBudget(context, 'b', { amounts: { runs: 1 }, actor }))
+    await freed()
+    await deferred()
+    await put('b', 'tag=big', { limits: { runs: 2 } })
+    await freed()
+    await deferred()
+    await scene().write((context) => deleteBudget(context, 'b', { actor }))
+    await freed()
+  })
+
   it('a spent budget of a schedule sets its runs aside, and a topup returns them', async () => {
     const spec = { name: 'hourly', timing: { cron: '0 * * * *', zone: 'UTC' }, target, overlap: 'allow' } as const
     await scene().write((context) => putSchedule(context, spec, { mode: 'create', actor }))

@@ -35,7 +35,7 @@ describe.each(['sqlite', 'postgres'] as const)('at the terminal on %s', (databas
     await worker.told(new RegExp(`Run ${second}, attempt 1, completed`))
     const refused = await typed(shell, 'budget put mail --per day --money 40 --for queue=mail')
     expect(refused).toMatchObject({ exit: 2, stderr: expect.stringMatching(/--money +names no currency/) })
-    expect(await typed(shell, 'budget delete mail')).toMatchObject({ exit: 0 })
+    expect(await typed(shell, 'budget delete mail --yes')).toMatchObject({ exit: 0 })
   })
 
   it('a quota of runs refuses more until it is raised', async () => {

@@ -56,6 +56,10 @@ describe('a model', () => {
     expect((await desk().store.look(findSchedule, 'digest'))?.spec.options).toEqual({ calendar: ['late', 'office'] })
     expect(await call(model, 'queue_set', { name: 'mail', calendar: ['office'] })).not.toMatchObject({ isError: true })
     expect(await call(model, 'queue_set', { name: 'mail', calendar: null })).toMatchObject({ isError: true })
+    await schedules.create({ name: 'post', every: '1h', target, queue: 'mail' })
+    expect(await call(model, 'schedule_update', { name: 'post', queue: 'default' })).toMatchObject({ isError: true })
+    const moved = { name: 'post', queue: 'default', calendar: ['office'] }
+    expect((await call(model, 'schedule_update', moved)).isError ?? false).toBe(false)
   })
 })
 

@@ -89,6 +89,30 @@ describe('calendar put', () => {
     expect(await errorOf(calendars.put('!a', { open: ['mon 08:00-18:00'] }))).toMatchObject({ code: 'invalid' })
   })
 
+  it.each([
+    ['', 'is empty'],
+    ['<html><body>404</body></html>\n', 'line 1, "<html><body>404</body></html>", is not BEGIN:VCALENDAR'],
+    ['BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20260106\r\n', 'line 2, "BEGIN:VEVENT", has no END:VEVENT'],
+    [
+      'BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20260106\nEND:VEVENT\n',
+      'line 1, "BEGIN:VCALENDAR", has no END:VCALENDAR',
+    ],
+    [
+      'BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20260106\nEND:VCALENDAR\n',
+      'line 4, "END:VCALENDAR", ends no VEVENT',
+    ],
+  ])(
+    'a wrong or cut file of holidays, %j, is refused and leaves the closed days as they are',
+    async (file, problem) => {
+      const given = { zone, open: ['mon-sun 00:00-24:00'] }
+      await calendars.put('office', { ...given, closedDates: ['12-25'] })
+      expect(await problemsIn(calendars.put('office', { ...given, closedFile: file }))).toMatchObject([
+        { field: 'closedFile', problem: expect.stringContaining(problem) },
+      ])
+      expect(await calendars.get('office')).toMatchObject({ version: 1, closedDates: ['12-25'] })
+    },
+  )
+
   it('takes the events of an iCalendar file, and lists with its line what it does not take', async () => {
     const file = [
       'BEGIN:VCALENDAR',

@@ -34,7 +34,7 @@ describe.each(['sqlite', 'postgres'] as const)('at the terminal on %s', (databas
       'holidays.ics',
     )
     expect(put).toMatchObject({ exit: 0 })
-    expect(put.stdout).toMatch(/^created calendar rare \(version 1, Europe\/Paris\), closed until /)
+    expect(put.stdout).toMatch(/^created calendar rare \(version 1, Europe\/Paris\), closed until [^i]/)
     expect(put.stdout).toMatch(
       /closed on 2026-01-04, 12-25\n {2}1 events of the file close it\n {2}not taken: line 6: BEGIN:VEVENT has no DTSTART/,
     )
@@ -64,7 +64,7 @@ describe.each(['sqlite', 'postgres'] as const)('at the terminal on %s', (databas
     expect(await typed('calendar', 'delete', 'rare', '--yes')).toMatchObject({ exit: 4 })
     await shell.belfry('schedule create digest --every 1h --queue agents -- echo ding')
     const { stdout: forced } = await typed('schedule', 'run', 'digest', '--force')
-    const [, run = ''] = /^created (r-\w+), which no closed calendar keeps/.exec(forced) ?? []
+    const [, run = ''] = /^created (r-\w+); closed calendars do not keep it from starting/.exec(forced) ?? []
     await worker.told(new RegExp(`Run ${run}, attempt 1, completed`))
     expect(await shell.json(`run show ${id}`)).toMatchObject({ status: 'ready', fence: 0 })
 
@@ -74,5 +74,19 @@ describe.each(['sqlite', 'postgres'] as const)('at the terminal on %s', (databas
       exit: 0,
       stdout: expect.stringContaining('version 3'),
     })
+  })
+
+  it('a run by hand says that it waits for a calendar, and a forced one that it does not', async () => {
+    const shell = new Shell(database)
+    const missing = await shell.belfry('calendar put rare --closed-file missing.ics')
+    expect(missing).toMatchObject({ exit: 2, stderr: expect.not.stringContaining('--open') })
+    await shell.belfry(['calendar', 'put', 'rare', '--zone', 'UTC', '--open', 'sun 04:00-04:02'])
+    await shell.belfry('schedule create digest --every 1h --calendar rare -- echo ding')
+    const kept = await shell.belfry('schedule run digest')
+    expect(kept.stdout).toMatch(/^created r-\w+\n {2}it waits: Calendar rare is closed\. It may start in/)
+    const forced = await shell.belfry('schedule run digest --force')
+    const [, run = ''] = /^created (r-\w+); closed calendars do not keep it from starting/.exec(forced.stdout) ?? []
+    expect((await shell.belfry(`run show ${run}`)).stdout).toMatch(/calendar +none, because it was forced/)
+    expect((await shell.belfry(`explain run ${run}`)).stdout).toContain('A person forced it: closed calendars')
   })
 })

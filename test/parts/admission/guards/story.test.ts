@@ -43,7 +43,7 @@ describe.each(['sqlite', 'postgres'] as const)('docs/guards.md on %s', (database
     expect(await shell.json('schedule show release')).toMatchObject({ finished: 'until', nextRunAt: null })
     expect((await shell.belfry('schedule list')).stdout).toMatch(/release .* finished: until/)
     const over = await shell.belfry('explain schedule release')
-    expect(over.stdout).toMatch(/It has finished: its `until` held after a run of it\.\n.*schedule reset release/)
+    expect(over.stdout).toMatch(/It has finished: its `until` ended it after a run\.\n.*schedule reset release/)
     const { runs } = await shell.json<{ runs: { id: string }[] }>('run list --status completed')
     const output = await shell.belfry(`run output ${runs[0]?.id}`)
     expect(output.stdout).toBe('guard: when said yes: exit code 0\nguard: until said yes: exit code 0\n')

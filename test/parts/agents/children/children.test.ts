@@ -58,6 +58,17 @@ atEachDesk('what an agent plans in its run', (desk) => {
     expect(await agent.plan(later(7))).toMatchObject({ answer: 'created' })
   })
 
+  it('counts with what other runs of its parent have planned', async () => {
+    const { agent, end } = await atWork(desk())
+    for (const n of [1, 2, 3]) await agent.plan({ in: '6h', prompt: `Look at ${n}.` })
+    await end()
+    desk().clock.advance(hour)
+    const next = await running(desk())
+    const answers = await Promise.allSettled([4, 5, 6].map((n) => next.agent.plan(later(n))))
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+    expect(answers).toContainEqual({ status: 'rejected', reason: expect.objectContaining({ code: 'not-allowed' }) })
+  })
+
   it('plans nothing itself, and runs every five minutes at most', async () => {
     const { agent, end } = await atWork(desk())
     await expect(agent.plan({ every: '4m', prompt: 'x' })).rejects.toMatchObject({ details: { reason: 'child-every' } })
@@ -159,8 +170,8 @@ atEachDesk('what an agent plans in its run', (desk) => {
     const { task } = await tasks.create({ in: '20m', prompt: 'Mine.' })
     const session = agentVerbs({ ...desk().context, actor: { ...other, door: 'mcp' } })
     await expect(session.unplan(task.id)).rejects.toMatchObject({ code: 'not-allowed' })
-    const { task: own } = await session.plan({ every: '1m', prompt: 'Often.' })
-    expect(own).toMatchObject({ timing: 'every 1m', expiresAt: startAt + 7 * day })
+    const { task: own } = await session.plan({ every: '5m', prompt: 'Often.' })
+    expect(own).toMatchObject({ timing: 'every 5m', expiresAt: startAt + 7 * day })
     expect(await session.unplan(own.id)).toEqual({ id: own.id, deleted: true })
   })
 
@@ -225,7 +236,7 @@ atEachDesk('the token of a run', (desk) => {
     await end()
     expect(await known(token)).toBe('The run of the token has ended, and the token with it.')
     await known(token)
-    // A call that was let in before the run ended comes too late.
+    // The call was accepted before the run ended, but comes too late.
     await expect(agent.plan(later(1))).rejects.toMatchObject({ code: 'not-allowed', details: { reason: 'run-ended' } })
     await expect(agent.progress({ says: 'x' })).rejects.toMatchObject({ code: 'conflict' })
     const audited = await desk().store.look(listAudit, `run ${lease.runId}`)
@@ -247,7 +258,7 @@ atEachDesk('a loop that paces itself', (desk) => {
   it('begins at once, goes on when its run says, under a note in its prompt, and ends when it is stopped', async () => {
     const { agent, end } = await atWork(desk())
     const { task: loop } = await agent.repeat({ prompt: 'Watch it.' })
-    expect(loop).toMatchObject({ timing: 'by hand', nextAt: startAt })
+    expect(loop).toMatchObject({ timing: 'at its own pace', nextAt: startAt })
     await end()
     const first = await running(desk())
     expect(await first.agent.wake({ delaySeconds: 5, reason: 'Soon.', prompt: 'Look at step 2.' })).toEqual({
@@ -288,6 +299,61 @@ atEachDesk('a loop that paces itself', (desk) => {
     desk().clock.advance(6 * minute)
     await (await running(desk())).end({ text: 'All GREEN now.' })
     expect(await tasks.get(loop.id)).toMatchObject({ status: 'finished' })
+  })
+
+  it('plans its next run with the rank of a rule: a hint of a person stays, and rules, and the loop goes on behind it', async () => {
+    const { agent, end } = await atWork(desk())
+    const { task: loop } = await agent.repeat({ prompt: 'Watch it.' })
+    await end()
+    const first = await running(desk())
+    const { schedules, tasks } = verbsOf(desk())
+    const name = `task-${loop.id}`
+    await schedules.hint(name, { at: new Date(startAt + 30 * minute).toISOString(), ttl: '2h', reason: 'Mine.' })
+    await first.agent.wake({ delaySeconds: 60, reason: 'Soon.' })
+    expect((await schedules.hints(name)).filter(({ ended }) => ended === null)).toMatchObject([
+      { author: `agent ${first.lease.runId}`, by: 'rule' },
+      { author: 'tester', by: 'person', reason: 'Mine.' },
+    ])
+    await first.end()
+    expect(await tasks.get(loop.id)).toMatchObject({ nextAt: startAt + 30 * minute })
+    desk().clock.advance(30 * minute)
+    await (await running(desk())).end()
+    // That run replaced the one that the loop had planned. It planned no run itself, so the agent is asked again.
+    expect(await tasks.get(loop.id)).toMatchObject({ nextAt: startAt + 50 * minute })
+  })
+
+  it('keeps the run that it planned where a rule of its schedule clears hints', async () => {
+    const { agent, end } = await atWork(desk())
+    const { task: loop } = await agent.repeat({ prompt: 'Watch it.' })
+    await end()
+    const { schedules, tasks } = verbsOf(desk())
+    // biome-ignore lint/suspicious/noThenProperty: a rule is data, and its effect no function.
+    const rules = [{ name: 'calm', when: { $failures: 0 }, then: { clear: true } }]
+    await schedules.update(`task-${loop.id}`, { rules } as never)
+    for (const turn of [1, 2, 3]) {
+      const run = await running(desk())
+      await run.agent.wake({ delaySeconds: 300, reason: 'Soon.' })
+      await run.end({ text: 'All is calm.' })
+      expect(await tasks.get(loop.id)).toMatchObject({ status: 'waiting', nextAt: startAt + turn * 5 * minute })
+      desk().clock.advance(5 * minute)
+    }
+  })
+
+  it('goes on after a pause of days, with its parent or of its own', async () => {
+    const { task, agent, end } = await atWork(desk(), { every: '30d' })
+    const { task: loop } = await agent.repeat({ prompt: 'Watch it.' })
+    await end()
+    const { schedules, tasks } = verbsOf(desk())
+    for (const name of [task.name, `task-${loop.id}`]) {
+      const run = await running(desk())
+      await run.agent.wake({ delaySeconds: 60, reason: 'Soon.' })
+      await run.end()
+      await schedules.pause(name, { reason: 'The weekend.' })
+      desk().clock.advance(3 * day)
+      await desk().store.fireDue({ limit: 10 })
+      await schedules.resume(name)
+      expect(await tasks.get(loop.id), name).toMatchObject({ status: 'waiting', nextAt: desk().clock.now() })
+    }
   })
 
   it('is stopped only from within: elsewhere there is nothing to stop', async () => {

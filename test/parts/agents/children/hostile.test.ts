@@ -1,12 +1,17 @@
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../../../src/core/clock.ts'
 import { HttpDoor } from '../../../../src/doors/http/http-door.ts'
 import { toolName } from '../../../../src/doors/mcp/tool-sets.ts'
+import { openStore } from '../../../../src/open-store.ts'
 import { routes } from '../../../../src/routes.ts'
 import { all, both } from '../../../../src/store/statement.ts'
 import { operations } from '../../../../src/table.ts'
+import { TestClock } from '../../../../src/testing.ts'
+import { Terminal } from '../../../doors/cli/terminal.ts'
 import { strange } from '../../../doors/fuzzing.ts'
-import type { Desk } from '../../../operations/desk.ts'
+import { Desk } from '../../../operations/desk.ts'
 import { atEachDesk, verbsOf } from '../tasks/scene.ts'
 import { leaseAgents, looks, running, tokenOf } from './scene.ts'
 
@@ -31,7 +36,7 @@ const hostileFields = {
   tags: ['a'],
 }
 
-/** Whatever the verbs are that are not open to runs, with an example of them or something strange. */
+/** Verbs that are not open to runs, with one of their examples or a strange input. */
 const ofOthers = fc
   .tuple(
     fc.constantFrom(...routes.filter(({ operation }) => operation.inRun !== true)),
@@ -58,14 +63,14 @@ const toolCall = (name: string, given: unknown): Try => ({
   body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } },
 })
 
-/** The same as tools, some of which do not exist. */
+/** The same verbs as tools, some of which do not exist. */
 const ofTools = fc
   .tuple(fc.constantFrom(...operations.filter(({ inRun }) => inRun !== true)), fc.nat(), fc.boolean())
   .map(([operation, which, isKnown]) =>
     toolCall(isKnown ? toolName(operation) : 'shell', operation.examples[which % operation.examples.length]),
   )
 
-/** The verbs that are open, used for what an agent may not do. */
+/** Verbs that are open to runs, called for an action that is forbidden to an agent. */
 function ofOwn(known: { readonly foreign: string; readonly run: string }) {
   const plan = { in: '20m', prompt: 'Look.' }
   const verbs: readonly (readonly [string, string, Input])[] = [
@@ -115,7 +120,7 @@ const counted = [
 const audited = both('test audited agents', `select actor, detail from belfry.audit where caller = 'agent' order by id`)
 const countRows = counted.map((table) => both(`test count ${table}`, `select count(*) as rows from belfry.${table}`))
 
-/** How much there is of everything that a call could change. */
+/** The number of rows of everything that a call could change. */
 const amounts = (desk: Desk) =>
   desk.store.look(function* () {
     const rows: unknown[] = []
@@ -131,12 +136,70 @@ const headersOf = (token: string, isDry: boolean) => ({
   ...(isDry && { 'belfry-dry-run': 'true' }),
 })
 
-/** Whether a call was refused. A tool answers a refusal, and a call that is to be confirmed was not carried out. */
+/** Whether a call was refused. A tool reports a refusal in its answer, and a call that needs confirmation was not carried out. */
 async function isRefused(response: Response): Promise<boolean> {
   if (response.status >= 400) return true
   const { result } = ((await response.json()) ?? {}) as { readonly result?: { readonly isError?: boolean } }
   return result?.isError === true
 }
+
+/** Command lines of an agent in its shell, where no server was named to it. */
+const typedTries = [
+  'token create evil --scope admin',
+  'go',
+  'stop --reason x',
+  'run list',
+  'run cancel r-1',
+  'task create --in 20m --agent claude --prompt x',
+  'schedule create evil --every 1m --command -- true',
+  'inbox next --session theirs',
+  'setting set durable off',
+  'trust belfry.yaml',
+  'apply belfry.yaml',
+  'install claude',
+  'up --once',
+]
+
+describe('an agent in a shell without a server', () => {
+  it('acts as its run with the token of the run, takes no message of a live session, and with a dead or damaged token does nothing', async () => {
+    const terminal = new Terminal()
+    onTestFinished(() => terminal.remove())
+    terminal.write('belfry.yaml', 'source: test\nagents: { claude: { mayUse: self } }\n')
+    expect(await terminal.belfry('apply belfry.yaml')).toMatchObject({ exit: 0 })
+    const made = 'task create --every 1h --start-now --exact --agent claude --prompt Watch --name watch'
+    expect(await terminal.belfry(made)).toMatchObject({ exit: 0 })
+    expect(await terminal.belfry('inbox send Secret --session theirs')).toMatchObject({ exit: 0 })
+    const desk = new Desk(
+      await openStore(`sqlite:${join(terminal.folder, '.belfry', 'belfry.db')}`, { clock: systemClock }),
+      new TestClock(),
+    )
+    onTestFinished(() => desk.store.close())
+    const { lease, token, end } = await running(desk, terminal.folder)
+    const before = await amounts(desk)
+    const as = (env: Readonly<Record<string, string>>) => (line: string) => terminal.belfry(line, { env })
+    const inRun = as({ BELFRY_TOKEN: token })
+    for (const line of typedTries) expect(await inRun(line), line).toMatchObject({ exit: 6 })
+    const stop = { stdin: JSON.stringify({ session_id: 'theirs', cwd: terminal.folder }), env: { BELFRY_TOKEN: token } }
+    expect(await terminal.belfry('hook claude-stop', stop)).toEqual({ exit: 0, stdout: '', stderr: '' })
+    expect(await amounts(desk)).toBe(before)
+
+    expect(await inRun('task wake --delay-seconds 60 --reason Slow --prompt Look')).toMatchObject({ exit: 0 })
+    const [child] = (await verbsOf(desk).tasks.list({})).filter(({ by }) => by === 'agent')
+    expect(child).toMatchObject({ author: `agent ${lease.runId}`, run: lease.runId })
+    const after = await amounts(desk)
+    const damaged = token.slice(0, -1)
+    await end()
+    for (const wrong of [token, damaged, token.replace(/.$/, (last) => (last === '0' ? '1' : '0'))]) {
+      for (const line of ['task list', 'task wake --delay-seconds 60 --reason Slow --prompt Look']) {
+        const { exit, stderr } = await as({ BELFRY_TOKEN: wrong })(line)
+        expect([exit, stderr], line).toEqual([6, expect.stringMatching(/token/)])
+      }
+    }
+    const { tasks } = verbsOf(desk)
+    expect(await tasks.list({})).toHaveLength(2)
+    expect(after).not.toBe(before)
+  })
+})
 
 atEachDesk('agents that try to pass their bounds', (desk, kind) => {
   const agents = kind === 'SQLite' ? 1_000 : 60

@@ -11,7 +11,7 @@ import { type Desk, verbsAt } from '../../../operations/desk.ts'
 
 let claims = 0
 
-/** Leases what waits for agents, as a worker would. */
+/** Leases the waiting runs for agents, as a worker would. */
 export async function leaseAgents({ store }: Desk, leaseMs = 3_600_000): Promise<Lease[]> {
   const can = { kinds: ['agent'] }
   const workerId = await store.do(registerWorker, { name: 'w', host: 'h', can, beatMs: 60_000 })
@@ -27,7 +27,7 @@ export async function tokenOf({ store }: Desk, lease: Lease, project = '/srv/app
   return token
 }
 
-/** The verbs of an agent in its run. */
+/** The verbs that an agent has in its run. */
 export function agentVerbs(context: OperationContext) {
   return {
     ...bind({ ...planOperations, ...wakeOperations }, () => context),
@@ -36,7 +36,7 @@ export function agentVerbs(context: OperationContext) {
 }
 
 export interface AtWork {
-  /** The task of a person, whose run is at work. */
+  /** The task of a person; a run of the task is at work. */
   readonly task: { readonly id: string; readonly name: string }
   readonly lease: Lease
   readonly token: string
@@ -46,7 +46,7 @@ export interface AtWork {
 
 export const looks = { every: '1h', startNow: true, prompt: 'Watch the deploy.' }
 
-/** Lets the task of a person run, and its agent plan for itself. */
+/** Starts a run of a person's task, whose agent may plan tasks. */
 export async function atWork(desk: Desk, input: object = {}, mayUse = 'self'): Promise<AtWork> {
   const { tasks, config } = verbsAt(() => desk.context)
   await config.apply({ source: 'test', agents: { claude: { mayUse } } } as never)
@@ -54,12 +54,12 @@ export async function atWork(desk: Desk, input: object = {}, mayUse = 'self'): P
   return { task, ...(await running(desk)) }
 }
 
-/** Lets what is due run. */
-export async function running(desk: Desk): Promise<Omit<AtWork, 'task'>> {
+/** Starts the run that is due. */
+export async function running(desk: Desk, project?: string): Promise<Omit<AtWork, 'task'>> {
   await desk.store.fireDue({ limit: 10 })
   const [lease] = await leaseAgents(desk)
   if (lease === undefined) throw new Error('No run of an agent is ready.')
-  const token = await tokenOf(desk, lease)
+  const token = await tokenOf(desk, lease, project)
   const { scope, ...actor } = (await knowsRunToken(desk.store, token)) as TokenCaller
   const agent = agentVerbs({ ...desk.context, actor: { ...actor, door: 'http' }, scope })
   const { runId, fence, scheduleId } = lease

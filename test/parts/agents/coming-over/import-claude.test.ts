@@ -14,7 +14,7 @@ const triage = {
 }
 const once = { id: 'c0ffee00', cron: '30 12 6 1 *', prompt: 'Is it out?', createdAt: startAt - hour, recurring: false }
 
-/** A project with the file of Claude, and the verbs there. */
+/** A project with Claude's file, and the verbs in that project. */
 function projectWith(desk: Desk, tasks: unknown) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'belfry-claude-')))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -89,7 +89,7 @@ atEachDesk('an import of Claude’s tasks', (desk) => {
     await verbsOf(desk()).settings.set('durable', 'on')
     expect(await store.importClaude({ move: true })).toMatchObject({ moved: 2, stillFires: 0 })
     expect(left()).toBe(`${JSON.stringify({ version: 1, tasks: [other] }, null, 2)}\n`)
-    // One that was changed here since is not what the file says: it stays there.
+    // The task was changed here, so it differs from the file and stays in the file.
     await tasks.edit('c0ffee00', { prompt: 'Is it out now?' })
     writeFileSync(file, text)
     const again = await store.importClaude({ move: true })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Terminal } from '../../../doors/cli/terminal.ts'
 
-// Without git a file cannot be known to be no part of the checkout.
+// Without git, Belfry cannot know whether a file came with the checkout.
 const withGit = it.skipIf(spawnSync('git', ['--version']).status !== 0)
 
 let terminal: Terminal
@@ -20,7 +20,7 @@ const claudeTask = { id: '3f9c01ab', cron: '0 9 * * 1-5', prompt: 'Triage the in
 const claudeTasks = JSON.stringify({ tasks: [claudeTask] })
 const text = (path: string) => readFileSync(join(terminal.folder, path), 'utf8')
 
-/** Every file of the project with its text, but Belfry's own. */
+/** Every file of the project with its text, except Belfry's own files. */
 function project(): Record<string, string> {
   const files = readdirSync(terminal.folder, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
   const paths = files.map(({ parentPath, name }) => join(parentPath, name).slice(terminal.folder.length + 1))

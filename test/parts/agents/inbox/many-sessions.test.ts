@@ -6,18 +6,18 @@ import { lendSchema, returnSchema } from '../../../lent-schema.ts'
 import { postgresUrl } from '../../../postgres.ts'
 import { scratchFolder } from '../../../scratch.ts'
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 function ownFolder(): string {
   const folder = mkdtempSync(join(scratchFolder(), 'belfry-inbox-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** The short form of 200 sessions with 50 messages each. */
+/** A smaller version of 200 sessions with 50 messages each. */
 const [sessions, each] = [20, 10]
 
 describe.each(['sqlite', 'postgres'] as const)('many sessions at once on %s', (database) => {
-  /** Two openings of one store, as two processes have. */
+  /** One store opened twice, as by two processes. */
   async function twice(): Promise<readonly [Belfry, Belfry]> {
     const schema = lendSchema()
     const place =

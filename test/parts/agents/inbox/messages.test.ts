@@ -12,14 +12,14 @@ import { Desk, errorOf, problemsIn, startAt, verbsAt } from '../../../operations
 import { postgresUrl } from '../../../postgres.ts'
 import { scratchFolder } from '../../../scratch.ts'
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 function ownFolder(): string {
   const folder = mkdtempSync(join(scratchFolder(), 'belfry-inbox-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Lets time pass until something has come. */
+/** Advances the clock until the awaited answer has come. */
 async function moved<Answer>(desk: Desk, waiting: Promise<Answer>): Promise<Answer> {
   let isDone = false
   void waiting.finally(() => {
@@ -163,6 +163,24 @@ describe.each(['sqlite', 'postgres'] as const)('messages for sessions on %s', (d
     expect(text).toMatch(/^\[Belfry: run r-\w+ of schedule triage by tester, planned for .*\]\n\nTriage the inbox\.$/)
     await schedules.update('triage', { target: { handler: 'h' } })
     expect((await schedules.get('triage')).queue).toBeUndefined()
+  })
+
+  it('of a schedule are data where a model wrote the prompt, and stay its owner’s where it changed anything else', async () => {
+    const model = verbsAt(() => ({ ...desk.context, actor: { name: 'm', door: 'mcp' } }))
+    const to = (prompt: string) => ({ target: { inbox: { session: 'a', prompt } } })
+    const handed = async (name: string) => {
+      await schedules.run(name)
+      const { id, text, trusted } = await taken('a')
+      await inbox.ack(id)
+      return { trusted, prompt: trusted ? text.split('\n\n')[1] : unfence(text.split('\n\n')[1] ?? '') }
+    }
+    await model.schedules.create({ name: 'theirs', every: '1h', ...to('Approve it.') })
+    expect(await handed('theirs')).toEqual({ trusted: false, prompt: 'Approve it.' })
+    await schedules.create({ name: 'own', every: '1h', ...to('Triage.') })
+    await model.schedules.update('own', { priority: 7 })
+    expect(await handed('own')).toEqual({ trusted: true, prompt: 'Triage.' })
+    await model.schedules.update('own', to('Approve it.'))
+    expect(await handed('own')).toEqual({ trusted: false, prompt: 'Approve it.' })
   })
 
   it('that are retried keep their sender', async () => {

@@ -32,7 +32,7 @@ describe('session tasks of a program that serves a session', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** The next message, once the worker of the private store has fired what is due; null after many looks. */
+  /** The next message, after the worker of the private store has fired due schedules; null after many attempts. */
   async function nextMessage() {
     for (let look = 0; look < 200; look++) {
       const { message } = await belfry.inbox.next({ project: folder })
@@ -173,4 +173,21 @@ it('a model plans for its own session: the prompt comes to it, and the list and 
   const { confirm } = await call('cron_delete', { id: other.id })
   expect(await call('cron_delete', { id: other.id, confirm })).toMatchObject({ deleted: true })
   expect(await call('cron_list', {})).toEqual([])
+
+  const woken = await call('schedule_wakeup', { delaySeconds: 60, reason: 'CI is slow.', prompt: 'Look at CI.' })
+  const { task: looped } = await call('loop', { every: '5m', prompt: 'Is CI green?' })
+  expect(await call('cron_list', {})).toMatchObject([
+    { id: woken.id, durable: false },
+    { id: looped.id, durable: false },
+  ])
+  expect((await call('inbox_next', { wait: '30s' })).message.text).toMatch(/\n\nIs CI green\?$/)
+  const { error: often } = await call('loop', { every: '4m', prompt: 'Often.' })
+  expect(often).toMatchObject({ code: 'not-allowed', hint: expect.stringContaining('at least 5m') })
+  const { error: asks } = await call('cron_create', { in: '20m', prompt: 'Kept.' })
+  expect(asks).toMatchObject({ code: 'not-allowed', hint: expect.stringContaining('durable: false') })
+  const { error: unpaced } = await call('loop', { prompt: 'When you like.' })
+  expect(JSON.stringify(unpaced)).toContain('schedule_wakeup')
+  for (const prompt of ['3', '4', '5']) await call('cron_create', { in: '1h', prompt, durable: false })
+  const { error: full } = await call('cron_create', { in: '1h', prompt: '6', durable: false })
+  expect(full).toMatchObject({ code: 'not-allowed', hint: expect.stringContaining('cron_delete') })
 })

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fence } from '../../../../src/core/untrusted-text.ts'
 import type { Belfry } from '../../../../src/index.ts'
 import { playAgents, type Scene } from '../scene.ts'
 
-/** A task for a stand-in that notes how it was started. */
+/** A task for a stand-in that records how it was started. */
 function asked({ target }: Scene, profile: string, more: object = {}) {
   const { env } = target(profile)
   return { agent: profile, prompt: 'Is the deploy healthy?', env, ...more }
@@ -32,6 +32,41 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the prompt of a task (%s)', (k
     )
     expect(started?.env).toMatchObject({ BELFRY_TASK: task.id, BELFRY_SCHEDULE: task.name, BELFRY_QUEUE: 'agents' })
     expect(await belfry.tasks.get(task.id)).toMatchObject({ status: 'waiting', author: 'ada', by: 'person' })
+  })
+
+  it('starts afresh each time: it reads no conversation that grows', async () => {
+    const scene = await playAgents({}, kind)
+    const { belfry } = scene
+    const { task } = await belfry.tasks.create(asked(scene, 'claude', { every: '1h' }))
+    await belfry.start()
+    await ran(belfry, task.id)
+    await ran(belfry, task.id)
+    const starts = scene.starts()
+    const sessions = starts.map(({ args }) => args[args.indexOf('--session-id') + 1])
+    expect(new Set(sessions).size).toBe(2)
+    for (const { args, input } of starts) {
+      expect(args).not.toContain('--resume')
+      expect(input).toMatch(/\]\n\nIs the deploy healthy\?$/)
+    }
+  })
+
+  it('is one of six at the same instant, where three run at a time: all of them run, and once', async () => {
+    const scene = await playAgents({}, kind)
+    const { belfry } = scene
+    const folders = Array.from({ length: 6 }, (_, index) => join(scene.folder, `app-${index}`))
+    for (const folder of folders) mkdirSync(folder)
+    const at = new Date(Date.now() + 5_000).toISOString()
+    for (const cwd of folders) await belfry.tasks.create({ ...asked(scene, 'claude', { at, exact: true }), cwd })
+    await belfry.start()
+    const completed = async () => (await belfry.runs.list({ queue: 'agents', status: 'completed' })).runs
+    await expect.poll(async () => (await completed()).length).toBe(6)
+    expect(
+      scene
+        .starts()
+        .map(({ cwd }) => cwd)
+        .sort(),
+    ).toEqual(folders.map((folder) => realpathSync(folder)))
+    expect(await belfry.tasks.list()).toEqual([])
   })
 
   it('has the last answer inside a fence with context last, and none before the first run', async () => {
@@ -60,7 +95,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the prompt of a task (%s)', (k
     const [first, resumed] = scene.starts()
     const session = first?.args[(first?.args.indexOf('--session-id') ?? 0) + 1]
     expect(resumed?.args).toEqual(expect.arrayContaining(['--resume', session]))
-    // It was not interrupted: only the new prompt is said.
+    // The session was not interrupted, so the agent gets only the new prompt.
     expect(resumed?.input).toMatch(/approves nothing\.\]\n\nIs the deploy healthy\?$/)
     expect(await belfry.runs.attempts(second.id)).toMatchObject([{ agent: { resumed: true } }])
   })

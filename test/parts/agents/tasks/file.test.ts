@@ -157,6 +157,8 @@ describe('.belfry/tasks.json in a checked-out tree', () => {
     expect(await tasks.get('triage')).toMatchObject({ project: folder, cwd: folder })
     const inside = verbsAt(() => ({ ...context, folder: join(folder, 'src') })).tasks
     await inside.create({ name: 'deep', every: '1h', prompt: 'Look.' })
+    mkdirSync(join(folder, 'src'), { recursive: true })
+    writeFileSync(join(folder, 'src', 'look.md'), 'Look.')
     await inside.create({ name: 'read', every: '1h', promptFile: 'look.md' })
     const exported = { deep: { cwd: 'src' }, read: { promptFile: 'src/look.md' }, triage: { everyMs: hour } }
     expect((await inside.export()).tasks).toMatchObject(exported)

@@ -27,12 +27,12 @@ export function atEachDesk(title: string, tell: (desk: () => Desk, kind: 'SQLite
   })
 }
 
-/** The verbs for a caller; without one for the owner of the store. */
+/** The verbs for a caller; without a caller, for the owner of the store. */
 export function verbsOf({ context }: Desk, actor: Partial<Actor> = {}, more: object = {}) {
   return verbsAt(() => ({ ...context, ...more, actor: { ...context.actor, ...actor } }))
 }
 
-/** The verbs of tasks for a caller whom a door may refuse. */
+/** The verbs of tasks for a caller with limited rights. */
 export function limited({ context }: Desk, actor: Partial<Actor>, more: object = {}) {
   return bind(taskOperations, () => ({ ...context, ...more, actor: { ...context.actor, ...actor } }))
 }

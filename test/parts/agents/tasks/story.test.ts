@@ -78,14 +78,14 @@ it('the commands of the page about tasks do what it says, from the first task to
     }
   }
   const runs = JSON.parse(typed('belfry run list --status completed --json').stdout).runs
-  // The run by hand, and the missed one; the loop may still wait for its spread.
+  // The run by hand, and the missed run; the loop's run may still wait for its spread.
   const sources = runs.map(({ source }: { source: string }) => source)
   expect(sources).toEqual(expect.arrayContaining(['baseline-once', 'run-now']))
   const tasks = JSON.parse(typed('belfry task list --json').stdout)
   expect(tasks.map(({ managedBy }: { managedBy?: string }) => managedBy)).toContain('tasks:app')
 })
 
-/** A prompt for an instant at which no worker ran. */
+/** A prompt that came due while no worker ran. */
 async function missedOne(folder: string): Promise<string> {
   const clock = new TestClock(Date.parse(new Date().toISOString()) - 2 * hour)
   const store = `sqlite:${join(folder, '.belfry', 'belfry.db')}`

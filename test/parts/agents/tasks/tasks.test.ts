@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -27,12 +27,43 @@ atEachDesk('a task', (desk) => {
     await expect(queues.delete('agents')).rejects.toThrow()
   })
 
+  it.each([{ cron: '0 9 * * *', zone: 'UTC' }, { every: '2h' }, { in: '20m' }, { at: '2026-01-05T12:00:00Z' }])(
+    'of the timing %j is explained by the plan that the engine made, not by another spread',
+    async (timing) => {
+      const { tasks, schedules, runs } = verbsOf(desk(), {}, { randomHex: () => '40000000' })
+      const { task } = await tasks.create({ ...timing, prompt: 'Look.' })
+      expect(await schedules.explain(task.name)).toMatchObject({ rederived: { answer: 'same', differs: [] } })
+      desk().clock.advance((task.nextDueAt ?? 0) - desk().clock.now())
+      await desk().store.fireDue({ limit: 10 })
+      const {
+        runs: [run],
+      } = await runs.list({ schedule: task.name })
+      expect(await runs.explain(run?.id ?? '')).toMatchObject({
+        planned: { rederived: { answer: 'same', differs: [] } },
+      })
+    },
+  )
+
   it('without spread starts at its nominal instant', async () => {
     const { task } = await verbsOf(desk()).tasks.create({ ...daily, exact: true })
     expect(task.nextDueAt).toBe(task.nextAt)
     const { task: edited } = await verbsOf(desk()).tasks.edit(task.id, { exact: false, cron: '0 10 * * *' })
     expect(edited).toMatchObject({ isExact: false, nextAt: startAt + hour })
     expect((await verbsOf(desk()).tasks.edit(task.id, { model: 'opus' })).task.isExact).toBe(false)
+  })
+
+  it('made in the minute of its own cron, or begun at once, does not fire twice for that minute', async () => {
+    const { tasks } = verbsOf(desk())
+    const { store, clock } = desk()
+    // The clock stands on the minute that the cron names.
+    await tasks.create({ ...daily, exact: true })
+    const { task } = await tasks.loop('Is CI green?', { every: '5m', exact: true })
+    const fired = async () => (await store.fireDue({ limit: 10 })).runs.map(({ schedule }) => schedule)
+    expect(await fired()).toEqual([task.name])
+    for (const ms of [0, 1_000, minute - 1_001]) {
+      clock.advance(ms)
+      expect(await fired()).toEqual([])
+    }
   })
 
   it('asked for twice in the same words within a minute is one task, also as a time from now', async () => {
@@ -47,6 +78,37 @@ atEachDesk('a task', (desk) => {
     desk().clock.advance(1)
     expect(await tasks.create(soon)).toMatchObject({ answer: 'created' })
     expect(await tasks.list()).toHaveLength(5)
+  })
+
+  it('asked for twice within a minute with other fields is refused with their names: nothing that was asked for is dropped', async () => {
+    const { tasks } = verbsOf(desk())
+    const soon = {
+      in: '20m',
+      prompt: 'Is the deploy healthy?',
+      env: { A: '1' },
+      timeout: '10m',
+      expires: '1d',
+    } as const
+    const { task } = await tasks.create(soon)
+    desk().clock.advance(minute / 2)
+    expect(await tasks.create(soon)).toMatchObject({ answer: 'unchanged' })
+    const onFailure = { http: { url: 'https://example.org/a' } }
+    const other = {
+      ...soon,
+      env: { A: '2' },
+      attempts: 3,
+      onFailure,
+      exact: true,
+      expires: '2d',
+      timeout: undefined,
+    } as const
+    await expect(tasks.create(other)).rejects.toMatchObject({
+      code: 'conflict',
+      hint: expect.stringContaining(`task edit ${task.id}`),
+      details: { task: task.id, fields: ['attempts', 'env', 'exact', 'expires', 'onFailure', 'timeout'] },
+    })
+    expect((await tasks.create({ ...other, name: 'own' })).answer).toBe('created')
+    expect(await tasks.list()).toHaveLength(2)
   })
 
   it('is one of at most 50 of its project, by whoever is faster; finished and deleted ones do not count', async () => {
@@ -64,7 +126,7 @@ atEachDesk('a task', (desk) => {
     const [first] = await tasks.list({ limit: 1 })
     await tasks.delete(first?.id ?? '')
     expect((await tasks.create(other)).answer).toBe('created')
-    // A missed one is unfinished until a person has decided.
+    // A missed task counts as unfinished until a person has decided.
     desk().clock.advance(2 * hour)
     await desk().store.fireDue({ limit: 200 })
     await expect(tasks.create({ in: '1h', prompt: 'And now?' })).rejects.toThrow('has 50 tasks')
@@ -240,6 +302,27 @@ atEachDesk('a task', (desk) => {
   })
 })
 
+atEachDesk('files that a task names', (desk) => {
+  it('are refused at once where they are not there or too long, and not when the first run starts', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'belfry-task-files-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'p.md'), 'Look.')
+    writeFileSync(join(folder, 'long.md'), 'x'.repeat(70_000))
+    const { tasks } = verbsOf(desk(), {}, { folder })
+    const named = (input: object) => tasks.create({ in: '1h', prompt: 'Look.', ...input })
+    const absent = { promptFile: 'nosuch.txt', prompt: undefined, cwd: 'nosuch' }
+    await expect(named(absent)).rejects.toMatchObject({
+      details: { problems: [{ field: 'cwd' }, { field: 'promptFile', problem: expect.stringContaining('no file') }] },
+    })
+    for (const long of ['long.md', join(folder, 'long.md')]) {
+      await expect(named({ promptFile: long, prompt: undefined })).rejects.toThrow(/promptFile .*has 70000 bytes/)
+    }
+    const { task } = await named({ promptFile: 'p.md', prompt: undefined })
+    await expect(tasks.edit(task.id, { promptFile: 'nosuch.txt' })).rejects.toThrow(/promptFile .*no file/)
+    expect(await tasks.list()).toHaveLength(1)
+  })
+})
+
 describe('what is refused of a task', () => {
   atEachDesk('at every door', (desk) => {
     it.each([
@@ -262,7 +345,7 @@ describe('what is refused of a task', () => {
       [
         'an instant that has passed, as it was understood',
         { cron: undefined, zone: undefined, at: '2026-01-01T01:00+01:00' },
-        /at is 2026-01-01T00:00:00.000Z, which is over/,
+        /at is 2026-01-01T00:00:00.000Z, which is in the past/,
       ],
       [
         'an expiry that has passed',
@@ -293,19 +376,6 @@ describe('what is refused of a task', () => {
       const { details } = await created.catch((error) => error)
       const fields = details.problems.map(({ field }: { field: string }) => field).sort()
       expect(fields).toEqual(['agent', 'context', 'every', 'prompt'])
-    })
-
-    it('a profile that a token may not use, with the scope that it needs', async () => {
-      const tasks = limited(desk(), { door: 'http' }, { scope: 'operate' })
-      await expect(tasks.create(daily)).rejects.toMatchObject({
-        code: 'not-allowed',
-        details: { has: 'operate', needs: 'admin' },
-        hint: expect.stringContaining('agents.claude.mayUse'),
-      })
-      await verbsOf(desk()).config.apply({ source: 'test', agents: { claude: { mayUse: 'operate' } } })
-      expect((await tasks.create(daily)).answer).toBe('created')
-      const env = { KEY: { secret: 'KEY' } }
-      await expect(tasks.create({ ...daily, prompt: 'With a key.', env })).rejects.toThrow('this needs admin')
     })
   })
 })

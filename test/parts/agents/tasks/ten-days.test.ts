@@ -39,7 +39,7 @@ async function fill(desk: Desk, random: Random) {
   return made
 }
 
-/** Five workers, each of which may be killed with all that it holds. */
+/** Five workers. Each may be killed with every lease that it holds. */
 class Workers {
   readonly #desk: Desk
   readonly #random: Random
@@ -59,7 +59,7 @@ class Workers {
     }
   }
 
-  /** Fires, leases, and ends some of what it holds, or dies in between. */
+  /** Fires and leases, and then ends some of the leased runs, or dies before that. */
   async act(): Promise<void> {
     const { store } = this.#desk
     for (const [workerId, held] of this.#held) {
@@ -86,8 +86,9 @@ class Workers {
   }
 }
 
-atEachDesk('ten days of 50 tasks with five workers that die', (desk, kind) => {
-  // A history takes seven times as long on PostgreSQL.
+// The workers are five rows of one process, so that ten days pass in seconds; the fault F32 kills five real processes.
+atEachDesk('ten days of 50 tasks with five workers of one process that die', (desk, kind) => {
+  // One history takes seven times as long on PostgreSQL.
   it.each(kind === 'SQLite' ? [1, 2, 3] : [4])(
     'have one end for each occurrence, and none two (seed %i)',
     async (seed) => {
@@ -96,7 +97,7 @@ atEachDesk('ten days of 50 tasks with five workers that die', (desk, kind) => {
       const workers = new Workers(desk(), random)
       await workers.hire()
       for (let now = startAt; now < endAt + day; ) {
-        // Mostly every few minutes; now and then all of them are away for hours.
+        // Usually a few minutes pass; sometimes all workers are away for hours.
         const step = random.next() < 0.03 ? random.whole(60, 600) : random.whole(5, 40)
         desk().clock.advance(step * minute)
         now += step * minute
@@ -104,7 +105,7 @@ atEachDesk('ten days of 50 tasks with five workers that die', (desk, kind) => {
       }
       const ends = await judge(desk(), made)
       expect(ends.breaches).toEqual([])
-      // Both were there: prompts that were asked about, and runs whose worker died.
+      // Both cases occurred: prompts about which a person was asked, and runs whose worker died.
       expect(ends.asked).toBeGreaterThan(0)
       expect(ends.lost).toBeGreaterThan(0)
     },

@@ -1,6 +1,6 @@
 import { stopRequests } from '../store/reads/find-leases.ts'
 import { attemptName, type EngineContext } from './engine-context.ts'
-import { stopHolding } from './leases/holdings.ts'
+import { renewedBy, stopHolding } from './leases/holdings.ts'
 import { loseHolding } from './leases/lose-holding.ts'
 import { trustMs } from './settings.ts'
 
@@ -10,12 +10,13 @@ export async function renewTick(context: EngineContext): Promise<number> {
   const held = holdings.all().filter(({ isLost }) => !isLost)
   if (held.length > 0) {
     const startedAt = clock.monotonic()
-    const renewals = await store.renew(held.map(({ lease: { runId, fence }, leaseMs }) => ({ runId, fence, leaseMs })))
+    const renewals = await store.renew(held.map(renewedBy))
     for (const renewal of renewals) {
       const holding = holdings.get(renewal)
       if (holding === undefined) continue
       if (!renewal.renewed) {
-        // The settle will learn the same, or that a commit that seemed to fail had written the end.
+        // The settle will find the same, or find that a commit that seemed to fail did write the
+        // end.
         if (!holding.isSettling && !holding.isInDoubt) loseHolding(context, holding)
       } else {
         // Counted from before the request: the store's own count may have begun then.
@@ -31,7 +32,7 @@ export async function renewTick(context: EngineContext): Promise<number> {
 
 /**
  * Stops runs whose leases can no longer be trusted: the store has not answered for most of a lease, so by its end another worker
- * may have these runs. It does not ask the store, because the store is what does not answer.
+ * may have these runs. It makes no call to the store, because the store does not answer.
  */
 export function trustTick({ clock, holdings, events, settings }: EngineContext): number {
   const now = clock.monotonic()

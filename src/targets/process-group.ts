@@ -1,9 +1,17 @@
 import assert from 'node:assert'
-import { pause, systemClock } from '../../core/clock.ts'
-import { amongProcesses, isOver, processRow } from '../process-table.ts'
+import { pause, systemClock } from '../core/clock.ts'
+import { amongProcesses, isOver, processRow } from './process-table.ts'
+
+/**
+ * How long the processes of an attempt have between TERM and KILL, in milliseconds. It is in their environment, so that a worker that
+ * finds these processes after their own worker died knows the time.
+ */
+export const killAfterVariable = 'BELFRY_KILL_AFTER_MS'
+/** The largest value that a target can request. */
+export const killAfterMsMax = 15_000
 
 const pollMsMax = 50
-/** By then most are gone; the rest may be zombies, which only the table of processes shows. */
+/** After this time most processes are gone; the rest may be zombies, which only the process table shows. */
 const thoroughPollMs = 8
 /** How long a killed process may take to vanish: it may be in a system call that the kernel does not interrupt. */
 const vanishMsMax = 10_000
@@ -20,7 +28,7 @@ export class ProcessGroup {
   #endingSince: number | null = null
   #takeBack: () => void = () => undefined
 
-  /** `id` is the pid of the program that leads it. */
+  /** `id` is the pid of the program that leads the group. */
   constructor(id: number, killAfterMs: number) {
     // A signal to "-0" would reach our own group, and one to "-1" everything.
     assert(id > 1, `process group ${id}`)
@@ -37,8 +45,8 @@ export class ProcessGroup {
   }
 
   /**
-   * Ends the rest of the group after its leader has ended, and resolves when nothing of it runs; `false` where it cannot be
-   * ended, because it belongs to another user or hangs in the kernel.
+   * Ends the rest of the group after its leader has ended, and resolves when no process of the group runs; `false` if some
+   * cannot be ended, because they belong to another user or hang in the kernel.
    */
   async endRest(): Promise<boolean> {
     if (!(await this.#isRunning(false))) return this.#over(true)
@@ -57,8 +65,8 @@ export class ProcessGroup {
   }
 
   /**
-   * A pid is not reused while a group has it. Only between the end of the last member and the next line here could this reach
-   * another process, and pids are not used up in that time.
+   * A pid is not reused while a group has it. The signal could reach another process only if the pid were reused between the
+   * end of the last member and the next line, which is too short for that.
    */
   #send(signal: 'SIGTERM' | 'SIGKILL' | 0): 'sent' | 'gone' | 'forbidden' {
     try {
