@@ -100,7 +100,6 @@ export function judgeRules({ now, rules, memory, answer }: RulesInput): JudgedRu
   return {
     won,
     memory: boundedMemory({
-      ...memory,
       fits: { ...about(others, memory.fits, ({ name }) => [keyOf(name)]), ...fits },
       values: { ...about(others, memory.values, valueKeys), ...values },
       judged: about(rules, memory.judged, ({ sibling }) => (sibling === undefined ? [] : [keyOf(sibling)])),

@@ -124,6 +124,15 @@ export class Table<Of extends Columns> {
     return this.only(...kept) as unknown as Table<Omit<Of, Field>>
   }
 
+  /**
+   * The same table with more fields, for reading rows that have more columns than the table. A field that is added to an object of
+   * many fields costs as much as reading all of them, so a row gets all its fields here.
+   */
+  and<More extends Columns>(more: More): Table<Of & More> {
+    const known = this.#columns.map(({ field, name, column }) => [field, { ...column, name }])
+    return new Table(this.name, { ...Object.fromEntries(known), ...more } as Of & More)
+  }
+
   /** `alias` is the table's alias in the statement. */
   columns(alias?: string): string {
     return this.#columns.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ')

@@ -46,9 +46,14 @@ export function afterEnds<Row extends ScheduleState>(row: Row, now: number, { en
   const counts = failuresAfterEach(row.failureCount, ends, counted)
   const [, failureCount] = counts.at(-1) ?? [0, row.failureCount]
   const hasCompleted = ends.some(({ runId, status }) => status === 'completed' && counted.has(runId))
-  const ended = counts.length > 0 ? { anchorAt: now, lastEndAt: now } : {}
-  const noopCount = noopsAfter(row, ends, counted)
-  const after = { ...row, ...ended, failureCount, noopCount, lastSuccessAt: hasCompleted ? now : row.lastSuccessAt }
+  const after = {
+    ...row,
+    failureCount,
+    noopCount: noopsAfter(row, ends, counted),
+    anchorAt: counts.length > 0 ? now : row.anchorAt,
+    lastEndAt: counts.length > 0 ? now : row.lastEndAt,
+    lastSuccessAt: hasCompleted ? now : row.lastSuccessAt,
+  }
   // The end of a run must not fail because its schedule's time zone is unknown; the next `fireDue` reports it.
   if (!isWorkable(row.spec)) return { ...after, waitsFor: null, wakeAt: row.wakeAt ?? now }
   const paused = pausedByNoops(pausedByFailures(after, row.failureCount, now), now)

@@ -21,7 +21,7 @@ export function answerTo(
   enabled = true,
   calendars: readonly CalendarUse[] | null = null,
 ): NextRun {
-  const whole = { ...governed(spec, enabled), calendars: calendars ?? undefined, window }
+  const whole = { calendars: calendars ?? undefined, window, ...governed(spec, enabled) }
   const schedule = unmeasured.includes('max') ? { ...whole, maxMs: undefined } : whole
   if (!unmeasured.includes('delay')) return nextRun({ now, schedule, state })
   const { oneshot } = state.hints ?? {}
@@ -31,6 +31,5 @@ export function answerTo(
 /** The governor's view of a schedule, without its calendars. */
 export function governed(spec: ScheduleSpec, enabled = true): GovernedSchedule {
   const { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow, task } = spec
-  const expires = task?.expiresAt === undefined ? {} : { expiresAt: task.expiresAt }
-  return { timing, minMs, maxMs, startAt, endAt, ...expires, maxRuns, startNow, enabled }
+  return { timing, minMs, maxMs, startAt, endAt, expiresAt: task?.expiresAt, maxRuns, startNow, enabled }
 }

@@ -104,7 +104,7 @@ function ask(row: ScheduleState, at: number, unmeasured?: Unmeasured): Answer {
     trail,
   } = answerTo(row.spec, asked, row.disabledAt === null, calendars)
   const passes = passesFrom === undefined ? {} : { passesFrom }
-  return { at: nextAt, source, winner, waitsForEnd, askAgainAt, ...passes, trail, asked }
+  return { at: nextAt, source, winner, waitsForEnd, askAgainAt, trail, asked, ...passes }
 }
 
 /** The window, where a hint has to stay in it. */

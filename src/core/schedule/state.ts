@@ -131,7 +131,7 @@ export function governorState(row: ScheduleState): GovernorState {
     lastPlannedAt: row.lastPlannedAt ?? undefined,
     gridAnchorAt: row.gridAnchorAt,
     runsCount: row.runsCount,
-    ...(row.finished !== null && { finished: row.finished }),
+    finished: row.finished ?? undefined,
   }
 }
 
@@ -140,7 +140,6 @@ export function lateSchedule(row: ScheduleState): LateSchedule {
   const { spec, calendars, disabledAt, createdAt, anchorAt } = row
   const { missed, maxLatenessMs, asksWhenMissed } = spec
   return {
-    ...governed(spec, disabledAt === null),
     calendars: calendars ?? undefined,
     id: spreadId(row),
     missed,
@@ -149,14 +148,15 @@ export function lateSchedule(row: ScheduleState): LateSchedule {
     catchUp: catchUpOf(row),
     asksWhenMissed,
     createdAt: writtenAt({ spec, createdAt, anchorAt }),
+    ...governed(spec, disabledAt === null),
   }
 }
 
 export function lateState(row: ScheduleState): LateState {
   return {
-    ...governorState(row),
     nextRunAt: row.nextRunAt ?? undefined,
     nextDueAt: row.nextDueAt ?? undefined,
     waitsForEnd: row.nextDecision?.waitsForEnd,
+    ...governorState(row),
   }
 }

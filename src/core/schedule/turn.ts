@@ -110,6 +110,7 @@ export function untilNow<Row extends ScheduleState>(
     releases: false,
     cancels: false,
     waitingHint: false,
+    postponed: undefined,
   }
   return throughEvents(quiet, now)
 }

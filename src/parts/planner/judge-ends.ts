@@ -2,17 +2,16 @@ import type { Rule } from '../../core/rule-form.ts'
 import { boundedMemory, type JudgedRules, judgeRules, type RuleAnswer, type RuleMemory } from '../../core/rules.ts'
 import type { Ends, RunEnd } from '../../store/runs/end-hooks.ts'
 import { lockSchedules, type ScheduleRow } from '../../store/schedules/schedule-row.ts'
-import { both, dialects, each, type Row, runEach, type Step } from '../../store/statement.ts'
+import { all, both, dialects, type Row, runEach, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { bodyOf } from './rules-field.ts'
 import { steer } from './steer.ts'
 
-const ofRun = `select d.id, d.source, m.memory from belfry.run d
-  left join belfry.rule_memory m on m.schedule_id = d.schedule_id where d.id`
-const findMemories = dialects('rules find memories', {
-  sqlite: `${ofRun} = $1`,
-  postgres: `${ofRun} = any ($1::bigint[])`,
-})
+const findMemories = both(
+  'rules find memories',
+  ({ numbers }) => `select d.id, d.source, m.memory from belfry.run d
+    left join belfry.rule_memory m on m.schedule_id = d.schedule_id where d.id ${numbers('$1')}`,
+)
 const onConflict = 'on conflict (schedule_id) do update set memory = excluded.memory'
 const saveMemories = dialects('rules save memories', {
   sqlite: `insert into belfry.rule_memory (schedule_id, ns, memory) values ($1, $2, $3) ${onConflict}`,
@@ -37,10 +36,7 @@ export function* judgeEnds(
     return row === undefined || row.deletedAt !== null || rulesOf(row).length === 0 ? [] : [{ end, row }]
   })
   if (judged.length === 0) return []
-  const found = yield* each(
-    findMemories,
-    judged.map(({ end }) => [end.runId]),
-  )
+  const found = yield* all(findMemories, JSON.stringify(judged.map(({ end }) => end.runId)))
   const rows = new Map(found.map((row) => [row.id as number, row]))
   const memories = new Map<number, RuleMemory>()
   const written = new Map<number, ScheduleRow>()
@@ -58,14 +54,15 @@ export function* judgeEnds(
     memories.set(row.id, yield* act(context, row, { now, won, memory: after, isAtEnd: !isBeside }))
     for (const [id, after] of yield* lockSchedules([row.id], { wait: true })) written.set(id, after)
   }
-  // The same answer as before leaves the memory unchanged, so there is nothing to write.
-  for (const { end, row } of judged) {
-    if (JSON.stringify(memories.get(row.id)) === rows.get(end.runId)?.memory) memories.delete(row.id)
-  }
-  yield* saveRuleMemories(
-    judged.map(({ row }) => row),
-    memories,
-  )
+  const changed = judged.flatMap(({ end, row }) => {
+    const memory = memories.get(row.id)
+    if (memory === undefined) return []
+    memories.delete(row.id)
+    const text = JSON.stringify(memory)
+    // The same answer as before leaves the memory unchanged, so there is nothing to write.
+    return text === rows.get(end.runId)?.memory ? [] : [[row.id, row.ns, text]]
+  })
+  yield* runEach(saveMemories, changed)
   return [...written.keys()]
 }
 judgeEnds.skipsPlain = true as const
@@ -90,12 +87,8 @@ export function* act(context: StoreContext, row: ScheduleRow, { now, won, memory
   return trail === undefined ? memory : boundedMemory({ ...memory, trail })
 }
 
-export function* saveRuleMemories(rows: readonly ScheduleRow[], memories: ReadonlyMap<number, RuleMemory>): Step<void> {
-  const each = new Map(rows.map((row) => [row.id, row]))
-  yield* runEach(
-    saveMemories,
-    [...memories].map(([id, memory]) => [id, each.get(id)?.ns ?? 0, JSON.stringify(memory)]),
-  )
+export function* saveRuleMemory({ id, ns }: ScheduleRow, memory: RuleMemory): Step<void> {
+  yield* runEach(saveMemories, [[id, ns, JSON.stringify(memory)]])
 }
 
 /** Whether the run has ended with an answer of its own, whether it succeeded or failed. */

@@ -11,7 +11,7 @@ import { lockNamedSchedule, type ScheduleRow } from '../../store/schedules/sched
 import { all, both, clockNow, one, run, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import type { TargetKind } from '../../targets/kind.ts'
-import { act, findMemory, isAnswer, memoryOf, notJudged, rulesOf, saveRuleMemories } from './judge-ends.ts'
+import { act, findMemory, isAnswer, memoryOf, notJudged, rulesOf, saveRuleMemory } from './judge-ends.ts'
 import { bodyOf } from './rules-field.ts'
 
 /** The queue for judgements of siblings. */
@@ -114,7 +114,7 @@ export function* judgeSibling(
   const { won, memory: after } = judgeRules({ now, rules, memory: withJudged(memory, sibling, number), answer })
   const seen = won === null ? null : { ...won, reason: `${sibling}: ${won.reason}` }
   const acted = seen === null ? after : yield* act(context, row, { now, won: seen, memory: after, isAtEnd: false })
-  yield* saveRuleMemories([row], new Map([[row.id, acted]]))
+  yield* saveRuleMemory(row, acted)
   if (won === null) return { judged: 'no rule fits' }
   return { judged: `rule ${won.rule} acts` }
 }

@@ -116,7 +116,7 @@ export function* leaseAtOnce(
   for (const row of first.run_id === null ? [] : rows) {
     const contents = contentsOf(row)
     if ('unreadable' in contents) unread.push({ row, unreadable: contents.unreadable })
-    else leases.push(leaseOf(row, { ...granted, fence: (row.fence as number) + 1 }, contents))
+    else leases.push(leaseOf(row, { fence: (row.fence as number) + 1, ...granted }, contents))
   }
   const available = slotsFree(policy, inFlight, limit)
   const full = isFull(policy, inFlight + leases.length + unread.length)

@@ -124,7 +124,7 @@ export function* settlePlain(context: StoreContext, ends: readonly AttemptEnd[])
 /** A plain end moves no schedule. */
 function* callHooks(context: StoreContext, now: number, written: readonly NumberedEnd[]): Step<void> {
   const plain = { scheduleId: null, outcome: 'success', status: 'completed', isOver: true, reason: 'success' } as const
-  const ends = written.map(({ runId, end: { fence, result } }) => ({ ...plain, runId, ns: context.ns, fence, result }))
+  const ends = written.map(({ runId, end: { fence, result } }) => ({ runId, ns: context.ns, fence, result, ...plain }))
   yield* callEnding(context, { now, ends, schedules: new Map() })
   yield* callEnded(context, { now, ends, schedules: new Map() })
 }
@@ -201,12 +201,8 @@ function* settleFully(
   })
   const schedules = yield* withForgotten(locked, rows)
   const verdicts = yield* judge(context, now, held, schedules)
-  const judged = held.map((each) => ({ ...each, given: verdicts.get(each.one.runId) as Verdict }))
-  const endings = judged.map(({ one: { end }, lease, outcome, given }) => {
-    const { result, usage, utilisation, rateLimited, learned, isWatched, effect } = end
-    const reported = { result, usage, utilisation, rateLimited, learned, isWatched, effect }
-    return { ...endingOf(lease, outcome.kind, given), ...reported }
-  })
+  const judged = held.map((each) => ({ given: verdicts.get(each.one.runId) as Verdict, ...each }))
+  const endings = judged.map(({ one: { end }, lease, outcome, given }) => endingOf(lease, outcome.kind, given, end))
   yield* conclude(context, { now, endings, schedules })
   yield* keepResults(
     context,
@@ -334,7 +330,7 @@ function onExhaustedOf(lease: Row, facts: Row | undefined, policy: JudgingPolicy
 /**
  * A deferral that fails or parks the run is recorded as a failure, so that the deferral limit starts again after a reset.
  */
-export function endingOf(lease: Row, kind: Outcome['kind'], given: Verdict): Ending {
+export function endingOf(lease: Row, kind: Outcome['kind'], given: Verdict, reported: Reported = {}): Ending {
   const isSpent = given.status === 'failed' || given.status === 'parked'
   return {
     runId: lease.run_id as number,
@@ -349,8 +345,21 @@ export function endingOf(lease: Row, kind: Outcome['kind'], given: Verdict): End
     startedAt: lease.leased_at as number,
     outcome: kind === 'deferred' && isSpent ? 'failed' : kind,
     verdict: given,
+    result: reported.result,
+    usage: reported.usage,
+    utilisation: reported.utilisation,
+    rateLimited: reported.rateLimited,
+    learned: reported.learned,
+    isWatched: reported.isWatched,
+    effect: reported.effect,
   }
 }
+
+/** What a worker reports with an end. */
+type Reported = Pick<
+  AttemptEnd,
+  'result' | 'usage' | 'utilisation' | 'rateLimited' | 'learned' | 'isWatched' | 'effect'
+>
 
 /** Recorded attempts of each run by fence; no entry for a run that was removed. */
 function* recordsOf({ ns }: StoreContext, ends: readonly NumberedEnd[]): Step<Map<number, Map<number, string>>> {

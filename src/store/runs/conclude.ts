@@ -93,9 +93,10 @@ export function* conclude(context: StoreContext, { now, endings, schedules }: Co
   yield* callEnded(context, { now, ends, schedules: moved })
 }
 
-function runEndOf({ verdict: { status, reason }, ...ending }: Ending): RunEnd {
+function runEndOf(ending: Ending): RunEnd {
   const { runId, ns, scheduleId, fence, outcome, result } = ending
   const { usage, utilisation, rateLimited, learned, isWatched, effect, startedAt } = ending
+  const { status, reason } = ending.verdict
   const reported = { result, usage, utilisation, rateLimited, learned, isWatched, effect, startedAt }
   return { runId, ns, scheduleId, fence, outcome, status, isOver: status !== 'ready', reason, ...reported }
 }

@@ -322,9 +322,9 @@ function* makeRuns(
   yield* admit(
     now,
     made.map((row) => ({
+      keyLimit: work.get(row.scheduleId as number)?.queue.policy?.maxConcurrentPerKey ?? null,
       ...arrivalOf(row),
       kept: held.has(row.scheduleId as number) ? 'held' : row.waitsFor === null ? null : 'overlap',
-      keyLimit: work.get(row.scheduleId as number)?.queue.policy?.maxConcurrentPerKey ?? null,
     })),
   )
   return written
@@ -348,9 +348,9 @@ function entriesOf(turn: Turn, runs: readonly RunRow[], written: ReadonlySet<num
 
 function firedEntry({ ns, id: scheduleId }: ScheduleRow, fire: Fire, runId: number): LedgerEntry {
   const { plannedAt, decision, isAsked } = fire
-  const alone = { from: plannedAt, to: plannedAt, count: 1, countIsAtLeast: false }
   const outcome = isAsked === true ? askedOutcome : 'fired'
-  return { ns, scheduleId, ...alone, outcome, runId, causedBy: null, decision }
+  const alone = { from: plannedAt, to: plannedAt, count: 1, countIsAtLeast: false }
+  return { ns, scheduleId, outcome, runId, causedBy: null, decision, ...alone }
 }
 
 function reportOf(

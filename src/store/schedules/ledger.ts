@@ -146,11 +146,11 @@ function continues(row: Row | undefined, { outcome, causedBy }: LedgerEntry): bo
 }
 
 /** The governor's memory is left out: it is stored with the run, and ledger rows are kept far longer than runs. */
-function tupleOf(now: number, { decision, ...entry }: LedgerEntry): Value[] {
-  const kept = decision === null ? null : withoutMemory(decision)
+function tupleOf(now: number, entry: LedgerEntry): Value[] {
+  const decision = entry.decision === null ? null : withoutMemory(entry.decision)
   // For its schedule a parked run has ended.
   const isOver = entry.runId === null || entry.outcome === askedOutcome
-  return tables.ledger.tuple({ ...entry, decision: kept, recordedAt: now, endedAt: isOver ? now : null })
+  return tables.ledger.tuple({ recordedAt: now, endedAt: isOver ? now : null, ...entry, decision })
 }
 
 function withoutMemory(decision: NextDecision): NextDecision {

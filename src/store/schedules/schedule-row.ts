@@ -1,6 +1,6 @@
 import { isPaused, type ScheduleState } from '../../core/schedule/state.ts'
 import { canBeName } from '../check.ts'
-import { settingsColumn, settingsOfRow } from '../settings/settings-row.ts'
+import { settingsColumn, settingsInForce } from '../settings/settings-row.ts'
 import {
   ahead,
   all,
@@ -17,6 +17,7 @@ import {
   type Value,
 } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
+import { big, named, nullable } from '../table-codec.ts'
 import { columnsOf, tables } from '../tables.ts'
 
 /** A schedule as stored: its state, and the fields that only the store needs. */
@@ -148,19 +149,25 @@ function isSooner({ wakeAt, knownWakeAt }: ScheduleRow): boolean {
   return wakeAt !== null && (knownWakeAt === null || wakeAt < knownWakeAt)
 }
 
+const planKept = plan.but('isDone')
+const stateKept = state.but('isDone')
+
 function planTuple(row: ScheduleRow): Value[] {
-  return plan.tuple({ ...row, isDone: isDone(row) })
+  return [...planKept.tuple(row), isDone(row)]
 }
 
 function stateTuple(row: ScheduleRow): Value[] {
-  return state.tuple({ ...row, isDone: isDone(row) })
+  return [...stateKept.tuple(row), isDone(row)]
 }
 
-function isDone({ nextDecision }: ScheduleRow): boolean {
-  return nextDecision?.source === 'none'
+/** The last column of both statements. It follows from the plan, so no step reads it. */
+function isDone({ nextDecision }: ScheduleRow): Value {
+  return nextDecision?.source === 'none' ? 1 : 0
 }
 
-const whole = tables.schedule.but('isDone')
+const whole = tables.schedule
+  .but('isDone')
+  .and({ knownWakeAt: named('wake_at', nullable(big)), settings: settingsInForce })
 
 /** Whether its runs are set aside, because it is paused or held. Occurrences of a held schedule still become runs. */
 export function setsAside(row: ScheduleRow, now: number): boolean {
@@ -169,24 +176,11 @@ export function setsAside(row: ScheduleRow, now: number): boolean {
 
 export function scheduleRowOf(row: Row): ScheduleRow {
   const read = whole.read(row)
-  const { stoppedBy, wakeAt } = read
-  const settings = settingsOfRow(row)
-  return {
-    ...read,
-    settings,
-    stoppedBy: null,
-    wakeAt: stoppedBy === null ? wakeAt : dueSince(read),
-    knownWakeAt: wakeAt,
-  }
+  return { ...read, stoppedBy: null, wakeAt: read.stoppedBy === null ? read.wakeAt : dueSince(read) }
 }
 
 /** When a postponed schedule became due. */
-function dueSince({
-  nextDueAt,
-  pausedUntil,
-  hints,
-  updatedAt,
-}: Omit<ScheduleRow, 'stoppedBy' | 'knownWakeAt'>): number {
+function dueSince({ nextDueAt, pausedUntil, hints, updatedAt }: Omit<ScheduleRow, 'stoppedBy'>): number {
   const instants = [nextDueAt, pausedUntil, hints.interval?.expiresAt, hints.oneshot?.expiresAt]
   const known = instants.filter((at): at is number => at !== null && at !== undefined)
   return known.length === 0 ? updatedAt : Math.min(...known)

@@ -1,6 +1,7 @@
 import { noSettings, type SettingsVersion } from '../../core/setting.ts'
-import { both, one, type Row, type Step } from '../statement.ts'
+import { both, one, type Step, type Value } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
+import type { Column } from '../table-codec.ts'
 
 /** The newest settings of a namespace as their text, or null: one probe of an index. */
 const newest = (ns: string) =>
@@ -15,12 +16,18 @@ export function settingsColumn(schedule: string): string {
   return `${newest(`${schedule}.ns`)} as settings`
 }
 
-/** The settings of that column; absent where nothing was set. */
-export function settingsOfRow({ settings: content }: Row): SettingsVersion | undefined {
+/** That column as it is read; absent where nothing was set. */
+export const settingsInForce: Column<SettingsVersion | undefined> = {
+  type: 'text',
+  read: settingsIn,
+  write: (settings) => (settings === undefined ? null : JSON.stringify(settings)),
+}
+
+function settingsIn(content: Value | undefined): SettingsVersion | undefined {
   return typeof content === 'string' ? (JSON.parse(content) as SettingsVersion) : undefined
 }
 
 /** The settings of the namespace as they were last set. */
 export function* settingsNow({ ns }: Pick<StoreContext, 'ns'>): Step<SettingsVersion> {
-  return settingsOfRow((yield* one(findNewest, ns)) ?? {}) ?? noSettings
+  return settingsIn((yield* one(findNewest, ns))?.settings) ?? noSettings
 }
