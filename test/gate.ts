@@ -13,7 +13,7 @@ export async function openGate() {
   const waiting = `select pid from pg_stat_activity where $1 = any (pg_blocking_pids(pid))`
   return {
     pid,
-    waitsAt: both('test wait at gate', `select pg_advisory_xact_lock(${pid})`),
+    waitsAt: both(`test wait at gate ${pid}`, `select pg_advisory_xact_lock(${pid})`),
     /** The session that waits for another one, once there is one. */
     waiterOf: async (other: number) => (await client.query(waiting, [other])).rows[0]?.pid as number | undefined,
     open: () => client.query(`select pg_advisory_unlock(${pid})`),
