@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
 import { turnHolds } from '../../../../src/store/holds/turn-holds.ts'
 import { leaseInStep } from '../../../../src/store/leases/lease.ts'
-import { run } from '../../../../src/store/statement.ts'
 import type { StoreContext } from '../../../../src/store/store-context.ts'
-import { openGate } from '../../../gate.ts'
+import { meet } from '../../../gate.ts'
 import { startAt, verbsAt } from '../../../operations/desk.ts'
 import { hour, inEachWard, minute } from '../../../operations/store/ward.ts'
 
@@ -13,32 +12,21 @@ const closesAt = startAt + 8 * hour
 inEachWard((ward, kind) => {
   const { calendars, runs } = verbsAt(() => ward().context)
 
-  /** Leases in a transaction that stays open, on a database with several writers, until the other one is done or waits for it. */
+  /** Leases in a transaction that is not committed when the closing begins. */
   async function leaseAround(closing: () => Promise<unknown>) {
     const can = { kinds: ['handler'] }
     const request = { queue: 'default', workerId: await ward().worker(), claimId: 'under way', can, limit: 1 }
-    const { store } = ward()
-    if (kind === 'SQLite') {
-      const { leases } = await store.do((context: StoreContext) => leaseInStep(context, request))
-      await closing()
-      return leases
-    }
-    const gate = await openGate()
-    const leasing = store.do(function* slowly(context: StoreContext) {
-      const answer = yield* leaseInStep(context, request)
-      yield* run(gate.waitsAt)
-      return answer
-    })
-    let leaser: number | undefined
-    while (leaser === undefined) leaser = await gate.waiterOf(gate.pid)
-    let isDone = false
-    const closed = closing().finally(() => {
-      isDone = true
-    })
-    while (!isDone && (await gate.waiterOf(leaser)) === undefined);
-    await gate.open()
-    await closed
-    return (await leasing).leases
+    const [answer] = await meet(
+      kind,
+      (pauses) =>
+        ward().store.do(function* slowly(context: StoreContext) {
+          const given = yield* leaseInStep(context, request)
+          if (pauses !== undefined) yield* pauses()
+          return given
+        }),
+      closing,
+    )
+    return answer.leases
   }
 
   it.each([
