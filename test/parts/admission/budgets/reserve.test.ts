@@ -1,9 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Usage } from '../../../../src/core/run/usage.ts'
 import type { Outcome } from '../../../../src/core/run/verdict.ts'
 import type { Terms } from '../../../../src/parts/admission/budgets/budget-row.ts'
 import { readFor, workOf } from '../../../../src/parts/admission/budgets/budget-scope.ts'
-import { budgets } from '../../../../src/parts/admission/budgets/part.ts'
 import { reserveBudgets } from '../../../../src/parts/admission/budgets/reserve-budget.ts'
 import { sweepReservations } from '../../../../src/parts/admission/budgets/sweep-budgets.ts'
 import {
@@ -301,48 +300,6 @@ onEachDatabase('budgets', (scene) => {
     await deferred()
     await scene().write((context) => deleteBudget(context, 'b', { actor }))
     await freed()
-  })
-
-  describe('a run that finds too little left a day after its first deferral', () => {
-    const day = 24 * 3_600_000
-    const deferred = async (lease: Lease, at: number) => {
-      scene().clock.now = at
-      const start = await scene().write((context) => budgets.reserves(context, { ...lease, isBudgeted: true }))
-      if (!('defer' in start)) return expect.unreachable(`It was not deferred: ${JSON.stringify(start)}`)
-      const [settled] = await end(lease, { kind: 'deferred', ...start.defer })
-      return settled
-    }
-
-    it.each([
-      ['for a tag, which has no hold', 'tag=big', { runs: 1 }],
-      ['that waits for the end of a run to know what one uses', 'queue=default', { tokens: 100 }],
-    ] as const)('ends as an exhausted run does under a budget %s', async (_, of, limits) => {
-      await put('b', of, { limits, per: 'month' })
-      const options = { tags: ['big'] }
-      const [first, late] = [await leased({ options }), await leased({ options })]
-      await reserve(first)
-      expect(await deferred(late, startAt)).toMatchObject({ status: 'ready' })
-      scene().clock.now = startAt + day
-      const again = await scene().leaseOf(late.runId)
-      expect(await deferred(again, startAt + day)).toMatchObject({
-        status: 'parked',
-        reason: 'budget (deferred for 24h)',
-      })
-      expect(await holds()).toEqual([])
-    })
-
-    it('waits on, where the hold of the budget kept it', async () => {
-      await put('b', 'queue=default', { limits: { runs: 1 }, per: 'month' })
-      const [first, late] = [await leased(), await leased()]
-      await reserve(first)
-      expect(await deferred(late, startAt)).toMatchObject({ status: 'ready' })
-      const february = Date.UTC(2026, 1, 1)
-      scene().clock.now = february
-      await end(first)
-      const again = await scene().leaseOf(late.runId)
-      await reserve(await leased())
-      expect(await deferred(again, february)).toMatchObject({ status: 'ready' })
-    })
   })
 
   it('a spent budget of a schedule sets its runs aside, and a topup returns them', async () => {
