@@ -3,7 +3,7 @@ import { BelfryError } from '../core/error.ts'
 import { shownStoreUrl } from '../core/store-url.ts'
 import { checkAll, checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { Database, DatabaseOptions } from './database-port.ts'
-import { stopAsEverywhere } from './holds/stops-everywhere.ts'
+import { lockNamespaces, stopAsEverywhere } from './holds/stops-everywhere.ts'
 import { migrationsOf, newestKnown } from './migrations/kernel-migrations.ts'
 import { hasTables, migrate } from './migrations/migrate.ts'
 import type { StorePart } from './part.ts'
@@ -88,7 +88,8 @@ const insertNamespace = both(
   'insert into belfry.namespace (id, name, created_at) values ($1, $2, $3) on conflict (name) do nothing',
 )
 
-function* ensureNamespace(name: string): Step<number> {
+export function* ensureNamespace(name: string): Step<number> {
+  yield* lockNamespaces()
   const found = yield* one<{ id: number }>(findNamespace, name)
   if (found !== undefined) return found.id
   const [id = 0] = yield* freshIds(1)

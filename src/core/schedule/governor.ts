@@ -34,6 +34,8 @@ export interface IntervalHint {
 export interface OneshotHint {
   readonly at: number
   readonly expiresAt: number
+  /** The least time after the occurrence before its run, where the namespace has such a quota. */
+  readonly apartMs?: number | undefined
   /** The kind of its author. Absent: a person. */
   readonly by?: AuthorKind | undefined
 }

@@ -29,7 +29,7 @@ const rateMs = hour
 /** The change that an author requests. */
 export type Wanted =
   | { readonly kind: 'interval'; readonly ms: number; readonly expiresAt: number }
-  | { readonly kind: 'oneshot'; readonly at: number; readonly expiresAt: number }
+  | { readonly kind: 'oneshot'; readonly at: number; readonly expiresAt: number; readonly apartMs?: number | undefined }
   /** Without `until` the pause would last until the schedule is resumed. */
   | { readonly kind: 'pause'; readonly until?: number | undefined }
   | { readonly kind: 'clear' }
@@ -228,6 +228,7 @@ function inBounds(input: BoundsInput): InBounds {
   const own = inBoundsOfAuthor(input)
   const { wanted } = own
   const { everyMinMs = 0 } = input
+  if (wanted.kind === 'oneshot' && everyMinMs > 0) return { ...own, wanted: { ...wanted, apartMs: everyMinMs } }
   if (wanted.kind !== 'interval' || wanted.ms >= everyMinMs) return own
   const why = `the namespace allows one occurrence every ${formatDuration(everyMinMs)}`
   const from = own.clamped?.from ?? wanted.ms

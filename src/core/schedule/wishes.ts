@@ -1,6 +1,6 @@
 import { backedOffEveryMs } from '../timing/schedule-backoff.ts'
 import { type EveryTiming, type Grid, gridOf } from '../timing/timing.ts'
-import type { GovernorInput, Source, TrailRule, TrailStep, Winner } from './governor.ts'
+import type { GovernorInput, OneshotHint, Source, TrailRule, TrailStep, Winner } from './governor.ts'
 import { type AuthorKind, isPerson } from './hint-author.ts'
 
 /** A candidate for the next instant, before the bounds are applied. */
@@ -77,9 +77,14 @@ export function intervalWish(input: GovernorInput, trail: TrailStep[]): Wish | n
 export function oneshotWish(input: GovernorInput, trail: TrailStep[]): Wish | null {
   const hint = input.state.hints?.oneshot
   if (hint === undefined) return null
-  if (hint.expiresAt > input.now)
-    return windowed(wish('oneshot-hint', hint.at, 'ai-oneshot', false, input), hint, input)
-  return ignored('oneshot-hint', hint.at, 'the hint has expired', trail)
+  if (hint.expiresAt <= input.now) return ignored('oneshot-hint', hint.at, 'the hint has expired', trail)
+  const own = wish('oneshot-hint', hint.at, 'ai-oneshot', false, input)
+  return windowed({ ...own, raisedAt: Math.max(own.raisedAt, apartFrom(hint, input)) }, hint, input)
+}
+
+/** Hints of other ranks and the baseline may run first, so the distance is judged here, and not when the hint is given. */
+function apartFrom({ apartMs }: OneshotHint, { state: { lastPlannedAt } }: GovernorInput): number {
+  return apartMs === undefined || lastPlannedAt === undefined ? Number.NEGATIVE_INFINITY : lastPlannedAt + apartMs
 }
 
 /** A person's hint is not bound to the window. */

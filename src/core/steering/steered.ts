@@ -43,15 +43,18 @@ interface Steering {
   readonly lastRunId?: number | null
   /** That run ends in this transaction. */
   readonly isAtEnd?: boolean
+  /** The least time between two occurrences that the namespace allows. */
+  readonly everyMinMs?: number
 }
 
 /** The schedule after an effect, within the bounds of its author. Nothing is written. */
 export function steered<Row extends ScheduleState>(row: Row, effect: SteeringEffect, steering: Steering): Row {
-  const { now, by, lastRunId = row.waitsFor, isAtEnd } = steering
+  const { now, by, lastRunId = row.waitsFor, isAtEnd, everyMinMs } = steering
   const again = (changed: Row) => planned({ ...changed, nextRunAt: null, nextDueAt: null }, { now, lastRunId })
   if (effect.kind === 'resume') return again(withoutPausesOf(row, { kind: by }))
   if (effect.kind === 'interval' && by === 'rule' && isStanding(row, effect, now)) return row
-  const bounds = hintBounds({ now, by, wanted: wantedOf(effect, now), isAtEnd, schedule: row.spec, state: row })
+  const wish = wantedOf(effect, now)
+  const bounds = hintBounds({ now, by, wanted: wish, isAtEnd, everyMinMs, schedule: row.spec, state: row })
   if (bounds.answer === 'refused') return row
   const { wanted, steering: noted } = bounds
   const bounded = { ...row, steering: noted }

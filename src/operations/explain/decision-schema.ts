@@ -34,6 +34,7 @@ const intervalHint = z.strictObject({
 const oneshotHint = z.strictObject({
   at: instantOutput('The suggested instant.'),
   expiresAt: instantOutput('When it expires.'),
+  apartMs: count('The least time after the occurrence before it, by the everyMin of the namespace, in ms.').optional(),
   by: authorKind.optional(),
 })
 

@@ -29,7 +29,7 @@ const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-no
   'baseline-once': 'It is the one instant of its schedule.',
   'ai-interval': 'An interval hint gave the instant.',
   'ai-oneshot': 'A one-shot hint gave the instant.',
-  'clamped-min': 'The requested instant was too soon, and min moved it later.',
+  'clamped-min': 'The requested instant was too soon, and min, or everyMin of the namespace, moved it later.',
   'clamped-max': 'The requested instant was too late, and max moved it earlier.',
   'clamped-window': 'The hint fell outside the window of its schedule, and the run was planned for an open minute.',
   'clamped-calendar': 'A calendar was closed at the requested instant, and the run was planned for open hours.',

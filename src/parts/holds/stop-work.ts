@@ -6,7 +6,7 @@ import { awaitLeases } from '../../store/holds/await-leases.ts'
 import { holdOf } from '../../store/holds/hold-row.ts'
 import { liftHolds } from '../../store/holds/lift-hold.ts'
 import { putHold } from '../../store/holds/put-hold.ts'
-import { markEverywhere } from '../../store/holds/stops-everywhere.ts'
+import { lockNamespaces, markEverywhere } from '../../store/holds/stops-everywhere.ts'
 import { turnHolds } from '../../store/holds/turn-holds.ts'
 import { cancelLeased, countLeased, releaseLeased, type Subject } from '../../store/leases/stop-leased.ts'
 import { lockManaged } from '../../store/managed.ts'
@@ -30,10 +30,7 @@ export interface Stopping extends Subject {
   readonly everywhere: boolean
 }
 
-/**
- * The namespaces that a call is about. A namespace that is made at the same moment is not among them; one that is made later is stopped
- * when it is made.
- */
+/** The namespaces that a call is about. */
 function* namespacesOf(context: StoreContext, { everywhere }: Stopping): Step<StoreContext[]> {
   if (!everywhere) return [context]
   const found = yield* all<{ id: number; name: string }>(findNamespaces)
@@ -60,6 +57,8 @@ export function* stopWork(context: StoreContext, wanted: NewStop): Step<StopAnsw
   const made: Hold[] = []
   const found: Hold[] = []
   const namespaces: string[] = []
+  // A namespace that is made at this moment is among those found, or finds these stops.
+  if (wanted.everywhere) yield* lockNamespaces()
   for (const each of yield* namespacesOf(context, wanted)) {
     yield* lockManaged(each)
     const now = yield* clockNow()
@@ -84,6 +83,7 @@ export function* stopWork(context: StoreContext, wanted: NewStop): Step<StopAnsw
 export function* goOn(context: StoreContext, wanted: Stopping & { readonly actor: Actor }): Step<Hold[]> {
   const { scope, subject, actor } = wanted
   const lifted: Hold[] = []
+  if (wanted.everywhere) yield* lockNamespaces()
   for (const each of yield* namespacesOf(context, wanted)) {
     const own = yield* liftHolds(each, { scope, subject, reason: reason.code }, { actor, verb: 'hold.go' })
     lifted.push(...own)

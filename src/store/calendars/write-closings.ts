@@ -101,7 +101,8 @@ function* moved(hold: HoldRow, closing: Closing, now: number): Step<boolean> {
   const until = closing.until ?? endless
   const note = closing.closedBy.join(', ')
   if (hold.from === from && hold.until === until && hold.note === note) return true
-  const begunAt = from <= now ? (hold.begunAt ?? now) : null
+  // A closing that comes into force by this step begins in `turnHolds`, as a new one does.
+  const begunAt = from <= now ? hold.begunAt : null
   return (yield* one(moveHold, hold.id, from, until, note, begunAt)) !== undefined
 }
 

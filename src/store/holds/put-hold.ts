@@ -1,4 +1,4 @@
-import { type Hold, type HoldFiring, type HoldScope, holdScopes, holdSubject } from '../../core/hold.ts'
+import { calendarReason, type Hold, type HoldFiring, type HoldScope, holdScopes, holdSubject } from '../../core/hold.ts'
 import { formatId } from '../../core/id.ts'
 import type { Actor } from '../audit/actor.ts'
 import { writeAudit } from '../audit/write-audit.ts'
@@ -74,7 +74,9 @@ export function* writeHold(context: StoreContext, hold: Whole, now: number): Ste
     by: actor.name,
     createdAt: now,
   }
-  const begunAt = from <= now && !isNarrow(scope) ? now : null
+  // A closing that is in force when it is written begins in `turnHolds`, which also finds the leases that are under way now.
+  const isTurned = isNarrow(scope) || (reason.code === calendarReason && until > now)
+  const begunAt = from <= now && !isTurned ? now : null
   yield* run(insertHold, ...tables.hold.tuple({ ...told, id, ns: context.ns, until, begunAt, isEverywhere: false }))
   const written = { ...told, id: formatId('hold', id), until: until === endless ? null : until }
   if (held !== null) yield* callSteered(context, { id: held.id, name: subject, how: 'held', hold: written, actor })

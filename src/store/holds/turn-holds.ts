@@ -10,6 +10,7 @@ import { lockNamedSchedule } from '../schedules/schedule-row.ts'
 import { all, both, clockNow, dialects, one, type Row, run, type Step, thereIs } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
+import { awaitLeases } from './await-leases.ts'
 import { endsInSteps, holdOf, holdOn, isNarrow } from './hold-row.ts'
 import { wakeSome, writeSpan } from './stopped-schedules.ts'
 
@@ -73,6 +74,7 @@ export function* turnHolds(context: StoreContext, { limit }: { readonly limit: n
   // One schedule or key per step: locking several could deadlock.
   const narrow = rows.find(({ scope }) => isNarrow(scope as HoldScope))
   const taken = rows.filter((row) => row === narrow || !isNarrow(row.scope as HoldScope))
+  if (taken.some((row) => isClosing(row, now))) yield* awaitLeases(context)
   const done = { begun: [] as Hold[], ended: [] as Hold[] }
   let more = rows.length === limit || taken.length < rows.length
   for (const row of taken) {
@@ -81,6 +83,14 @@ export function* turnHolds(context: StoreContext, { limit }: { readonly limit: n
     else if (turned !== 'gone') done[turned].push(holdOf(row))
   }
   return { ...done, more }
+}
+
+/**
+ * The closing of a calendar that begins. A lease that read the clock before it may not be committed yet, and the runs to release would
+ * be searched for without it. So the queues are locked first, before any schedule.
+ */
+function isClosing({ reason, until_at: until }: Row, now: number): boolean {
+  return reason === calendarReason && (until as number) > now
 }
 
 type Turned = 'begun' | 'ended' | 'more' | 'gone'
@@ -131,7 +141,7 @@ function* turned(row: Row, now: number, context?: StoreContext): Step<Turned> {
     }
     return 'ended'
   }
-  if (context !== undefined && row.reason === calendarReason) {
+  if (context !== undefined && isClosing(row, now)) {
     const use = { scope: scope as CalendarUse['scope'], subject: subject as string }
     yield* releaseAtClose(context.ns, use, { now, closedBy: String(note) })
   }

@@ -71,7 +71,7 @@ export function* writeHint(
   const expiresAt = wish.expiresAt ?? now + wish.ttlMs
   const asked =
     wish.kind === 'interval' ? { kind: wish.kind, ms: wish.ms, expiresAt } : { kind: wish.kind, at: wish.at, expiresAt }
-  const everyMinMs = wish.kind === 'interval' ? yield* everyMinOf(context, locked) : undefined
+  const everyMinMs = yield* everyMinOf(context, locked)
   const bounds = boundsOf(locked, { by: author.kind, wanted: asked, now, everyMinMs })
   if (bounds.answer === 'refused') return bounds
   const { wanted, clamped, steering } = bounds
@@ -81,7 +81,8 @@ export function* writeHint(
   return { answer: 'written', row, clamped, outrankedBy: rankOf(above) < rankOf(author.kind) ? above : null }
 }
 
-function* everyMinOf(context: StoreContext, { ns }: ScheduleRow): Step<number> {
+/** The least time between two occurrences that the namespace of a schedule allows; 0: any. */
+export function* everyMinOf(context: StoreContext, { ns }: Pick<ScheduleRow, 'ns'>): Step<number> {
   let leastMs = 0
   for (const { everyMin } of context.parts) {
     if (everyMin !== undefined) leastMs = Math.max(leastMs, (yield* everyMin({ ...context, ns })) ?? 0)

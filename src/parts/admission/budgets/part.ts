@@ -21,6 +21,12 @@ import { sweepReservations, sweepUsage } from './sweep-budgets.ts'
 import { usage } from './usage-field.ts'
 import { boundByPart, tokensLeftIn } from './write-budget.ts'
 
+/**
+ * The reason of a deferral to which a hold belongs. A budget for a tag has no hold, and a run may need more than is left: those deferrals
+ * have the reason of the budget itself, and count towards the run's deferral limit.
+ */
+const heldDeferral = 'budget-spent'
+
 /** Budgets: what may be spent in a period. A run reserves before it starts, and settles when it ends. */
 export const budgets = {
   name: 'budgets',
@@ -34,7 +40,7 @@ export const budgets = {
   tokensLeft: tokensLeftIn,
   explainsRun: explainBudgets,
   budgetsOf: budgetsCounting,
-  heldDeferrals: [budgetReason.code],
+  heldDeferrals: [heldDeferral],
   config: [budgetSection],
   sweeps: [sweepUsage, sweepReservations],
   quota: { left: runsLeft, made: countMade },
@@ -111,6 +117,6 @@ function beginOf({ occurrenceAt }: Lease, reserved: Reserved): Begin & HostStart
     case 'short':
       // Another occurrence follows; other work must not be lost.
       if (occurrenceAt !== null || reserved.until === null) return { skip: budgetReason.code }
-      return { defer: { until: reserved.until, reason: budgetReason.code } }
+      return { defer: { until: reserved.until, reason: reserved.isHeld ? heldDeferral : budgetReason.code } }
   }
 }

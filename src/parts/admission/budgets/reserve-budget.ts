@@ -60,8 +60,14 @@ export type Reserved =
   /** The lease is another worker's, or over. */
   | { readonly answer: 'lost' }
   | { readonly answer: 'reserved'; readonly caps: readonly UsageCap[] }
-  /** `until`: when it is worth asking again; null: never. */
-  | { readonly answer: 'short'; readonly budget: string; readonly resource: Resource; readonly until: number | null }
+  /** `until`: when it is worth asking again; null: never. `isHeld`: a hold keeps its runs until then. */
+  | {
+      readonly answer: 'short'
+      readonly budget: string
+      readonly resource: Resource
+      readonly until: number | null
+      readonly isHeld: boolean
+    }
   /** Something is left, and it has to wait for the end of another run because it is not known what either uses. */
   | { readonly answer: 'blind'; readonly budget: string; readonly until: number }
 
@@ -88,8 +94,8 @@ export function* reserveBudgets(context: StoreContext, reserving: Reserving): St
   if (budgets.length === 0) return { answer: 'none' }
   const now = yield* clockNow()
   const asked = yield* askAll(budgets, { ...reserving, id, schedule, now })
-  const [short] = asked.filter((each) => each.short.length > 0)
-  if (short !== undefined) return yield* refused(context, asked, { short, now })
+  const short = asked.filter((each) => each.short.length > 0)
+  if (short.length > 0) return yield* refused(context, short, now)
   const blind = asked.find(({ state, amounts }) => waitsForBlind(state, amounts))
   if (blind !== undefined) return { answer: 'blind', budget: blind.budget.name, until: now + againMs }
   yield* runEach(
@@ -172,21 +178,20 @@ const againMs = 30_000
 /** How long a run waits that can start only after the reset. A topup could let it start earlier, and no hold announces one. */
 const spentAgainMs = 600_000
 
-function* refused(
-  context: StoreContext,
-  asked: readonly Asked[],
-  { short, now }: { readonly short: Asked; readonly now: number },
-): Step<Reserved> {
-  const { budget, state, amounts } = short
-  const isPeriodic = budget.terms.per !== 'run'
-  const holding = asked.filter((each) => each.short.length > 0 && each.budget.terms.per !== 'run')
-  const held = yield* save(context, holding, { now, isDoubted: true })
-  const until = isPeriodic
-    ? held.has(budget.id)
-      ? now
-      : Math.min(state.until, now + (waitsForReset(budget.terms, state, amounts) ? spentAgainMs : againMs))
-    : null
-  return { answer: 'short', budget: budget.name, resource: short.short[0] as Resource, until }
+/**
+ * Of several budgets that are short, the one of single runs comes first, because waiting does not help; then one that holds its runs,
+ * because the time under its hold does not count towards the run's deferral limit.
+ */
+function* refused(context: StoreContext, short: readonly Asked[], now: number): Step<Reserved> {
+  const periodic = short.filter(({ budget }) => budget.terms.per !== 'run')
+  const held = yield* save(context, periodic, { now, isDoubted: true })
+  const ofRun = short.find(({ budget }) => budget.terms.per === 'run')
+  const first = (ofRun ?? short.find(({ budget }) => held.has(budget.id)) ?? short[0]) as Asked
+  const { budget, state, amounts } = first
+  const isHeld = held.has(budget.id)
+  const againAt = now + (waitsForReset(budget.terms, state, amounts) ? spentAgainMs : againMs)
+  const until = isHeld ? now : first === ofRun ? null : Math.min(state.until, againAt)
+  return { answer: 'short', budget: budget.name, resource: first.short[0] as Resource, until, isHeld }
 }
 
 /** Saves the states of budgets, and puts or lifts their holds accordingly. Returns the budgets that have a hold. */

@@ -15,6 +15,7 @@ import { deleted } from '../../../operations/show.ts'
 import { askAgain } from '../../../store/calendars/ask-again.ts'
 import { calendarsOfNamespace } from '../../../store/calendars/use-calendars.ts'
 import { awaitLeases } from '../../../store/holds/await-leases.ts'
+import { turnHolds } from '../../../store/holds/turn-holds.ts'
 import type { Store } from '../../../store/port.ts'
 import { clockNow } from '../../../store/statement.ts'
 import {
@@ -112,13 +113,15 @@ function otherVersion(name: string, { calendar }: PutCalendar, expected: number 
 /** After this many steps the call returns; a worker asks the remaining schedules. */
 const stepsMax = 50
 const askedMax = 100
+const turnedMax = 100
 
 /**
- * When it returns, no lease is under way that has not seen the closings. The schedules concerned are planned again, a bounded
- * number in each step.
+ * When it returns, no lease is under way that has not seen the closings, and the holders of runs that a closing gives back have
+ * been asked. The schedules concerned are planned again, a bounded number in each step.
  */
 export async function takeEffect(store: Store): Promise<number> {
   await store.do(awaitLeases)
+  await store.do(turnHolds, { limit: turnedMax })
   let asked = 0
   for (let steps = 1; steps <= stepsMax; steps++) {
     const { changed, more } = await store.do(askAgain, { limit: askedMax })

@@ -7,7 +7,7 @@ import { ttlMsMax } from '../../../core/schedule/hint-bounds.ts'
 import type { Ends, MovedSchedule, RunEnd } from '../../../store/runs/end-hooks.ts'
 import { finishSchedule } from '../../../store/schedules/finish-schedule.ts'
 import { lockSchedules, type ScheduleRow } from '../../../store/schedules/schedule-row.ts'
-import { placeHint } from '../../../store/schedules/steer-schedule.ts'
+import { everyMinOf, placeHint } from '../../../store/schedules/steer-schedule.ts'
 import { both, clockNow, one, run, type Step, thereIsNo } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 
@@ -42,7 +42,8 @@ export function* planTurn(
 ): Step<void> {
   yield* run(keep, locked.id, context.ns, note, isForgotten ? 1 : 0)
   const now = yield* clockNow()
-  const hint = { kind: 'oneshot', at, expiresAt: now + ttlMsMax } as const
+  const apartMs = yield* everyMinOf(context, locked)
+  const hint = { kind: 'oneshot', at, expiresAt: now + ttlMsMax, ...(apartMs > 0 && { apartMs }) } as const
   yield* placeHint(context, locked, { hint, reason, author: { kind: 'rule', name: author }, now })
 }
 

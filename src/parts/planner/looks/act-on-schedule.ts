@@ -8,7 +8,7 @@ import { type SteeringEffect, steered, wantedOf } from '../../../core/steering/s
 import { writeAudit } from '../../../store/audit/write-audit.ts'
 import { raise } from '../../../store/raise.ts'
 import { lockNamedSchedule, type ScheduleRow, saveSchedules } from '../../../store/schedules/schedule-row.ts'
-import { boundsOf } from '../../../store/schedules/steer-schedule.ts'
+import { boundsOf, everyMinOf } from '../../../store/schedules/steer-schedule.ts'
 import { both, clockNow, freshIds, one, run, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
 import { proposalMade } from '../planner-events.ts'
@@ -108,14 +108,17 @@ const replaceProposals = both(
 function* propose(context: StoreContext, row: ScheduleRow, action: PlannedAction): Step<ActionAnswer> {
   const { effect: asked, reason, author, analysisId } = action
   const now = yield* clockNow()
-  const bounds = asked.kind === 'resume' ? null : boundsOf(row, { by: 'planner', wanted: wantedOf(asked, now), now })
+  const everyMinMs = yield* everyMinOf(context, row)
+  const wanted = asked.kind === 'resume' ? null : wantedOf(asked, now)
+  const bounds = wanted === null ? null : boundsOf(row, { by: 'planner', wanted, now, everyMinMs })
   if (bounds?.answer === 'refused') return refusedBy(bounds.refusal)
   const rated = proposed({ now, steering: row.steering })
   if (rated.answer === 'refused') return refusedBy(rated.refusal)
   yield* saveSchedules([{ ...row, steering: rated.steering }])
   const effect = bounded(asked, bounds?.clamped ?? null)
   const [id] = (yield* freshIds(1)) as [number]
-  const foreseen = { without: nextTen(row, now), with: nextTen(steered(row, effect, { now, by: 'planner' }), now) }
+  const after = steered(row, effect, { now, by: 'planner', everyMinMs })
+  const foreseen = { without: nextTen(row, now), with: nextTen(after, now) }
   yield* run(replaceProposals, row.ns, row.id, now)
   yield* one(
     insertProposal,

@@ -205,6 +205,35 @@ onEachDatabase('quotas', (scene) => {
     expect((await planOf('a')).nextRunAt).toBe(startAt + 5 * minute)
   })
 
+  it('a one-shot hint waits until its namespace allows another occurrence, whoever gives it, and a run by hand does not', async () => {
+    await schedule('a', { timing: { cron: '0 * * * *', zone: 'UTC' }, overlap: 'allow' })
+    await set({ everyMinMs: 5 * minute })
+    const hint = (by: 'person' | 'rule' | 'planner', at: number) => {
+      const given = { kind: 'oneshot', at, ttlMs: 60 * minute, reason: 'data', author: 'someone', by } as const
+      return scene().write((context) => setHint(context, 'a', given))
+    }
+    const fired = async () => (await fire()).runs.length
+    expect(await hint('person', startAt + minute)).toMatchObject({ nextRunAt: startAt + minute })
+    scene().clock.now = startAt + minute
+    expect(await fired()).toBe(1)
+    for (const by of ['person', 'rule', 'planner'] as const) {
+      expect(await hint(by, startAt + 2 * minute)).toMatchObject({ nextRunAt: startAt + 6 * minute })
+    }
+    expect((await planOf('a')).nextDecision).toMatchObject({ source: 'clamped-min', winner: 'oneshot-hint' })
+    // Given before the others have run, and due right after them.
+    await hint('rule', startAt + 7 * minute)
+    await hint('planner', startAt + 8 * minute)
+    scene().clock.now = startAt + 6 * minute
+    expect(await fired()).toBe(1)
+    expect((await planOf('a')).nextRunAt).toBe(startAt + 11 * minute)
+    await scene().write((context) => runNow(context, 'a', { force: true }))
+    scene().clock.now = startAt + 10 * minute
+    expect(await fired()).toBe(0)
+    scene().clock.now = startAt + 11 * minute
+    expect(await fired()).toBe(1)
+    expect(await planOf('a')).toMatchObject({ hints: {}, nextRunAt: startAt + 60 * minute })
+  })
+
   it('a schedule fires no more often than its namespace allows', async () => {
     await set({ everyMinMs: 5 * minute })
     expect(await problemsIn(schedule('a'))).toMatchObject([{ field: 'cron', problem: 'fires every 1m' }])
