@@ -74,6 +74,14 @@ export function soundState(stored: Readonly<Record<string, unknown>>, names: rea
   )
 }
 
+/** The state of an item whose corpus has another list of phases since: a phase that was added is owed after those before it. */
+export function stateWith(state: AnyPhaseState, names: readonly string[]): AnyPhaseState {
+  return settled(
+    mapped(names, (phase) => state[phase] ?? 'stale'),
+    names,
+  )
+}
+
 function applied<Name extends string>(
   state: PhaseState<Name>,
   event: PhaseEvent<Name>,

@@ -63,6 +63,24 @@ describe.each<StoreKind>(['SQLite', 'PostgreSQL'])('an item of a corpus on %s', 
     expect(await owed()).toEqual([null, []])
   })
 
+  it('owes a phase that its corpus gets later, and no other', async () => {
+    const three = [
+      { name: 'architect', writes: ['_builder'] },
+      { name: 'builder', writes: ['_content'] },
+      { name: 'critic', writes: ['_feedback'] },
+    ]
+    const scene = await CorpusScene.open({ phases: three }, { kind })
+    scene.answer = ({ phase, item }) => `${phase} of ${item}`
+    await scene.seed('a')
+    expect(await scene.settle()).toBe(3)
+    const { root } = scene
+    const phases = [...three, { name: 'editor', writes: ['_edited'] }]
+    await scene.belfry.corpora.put({ name: 'notes', root, target: { handler: 'write' }, phases })
+    await scene.settle()
+    expect(scene.handed.map(({ phase }) => phase)).toEqual(['architect', 'builder', 'critic', 'editor'])
+    expect(scene.document('a')).toMatchObject({ _edited: 'editor of a', _phaseState: { editor: 'fresh' } })
+  })
+
   it('survives the edits that a person makes while a phase is at work, and the result for a field that they changed is archived', async () => {
     const scene = await CorpusScene.open({}, { kind })
     await scene.seed('a')

@@ -13,14 +13,18 @@ import { corpusSpec } from './spec.ts'
 
 const names = ['architect', 'builder', 'critic']
 const status = fc.constantFrom('fresh', 'stale', 'pending', 'failed')
+/** Many items are of the group that comes first, so that the order within a group decides too. */
 const item = fc.record({
-  depth: fc.integer({ min: -1, max: 3 }),
-  emphasis: fc.constantFrom(0, 0.5, 1, 2),
+  depth: fc.constantFrom(-1, 0, 1, 1, 1, 1, 3),
+  emphasis: fc.constantFrom(0, 0.5, 1, 1, 1, 1, 2),
   generatedAt: fc.option(
     fc.oneof(fc.integer({ min: startAt - 1_000_000, max: startAt }), fc.constantFrom(startAt - 5_000, startAt)),
     { nil: null },
   ),
-  stored: fc.record({ architect: status, builder: status, critic: status }),
+  stored: fc.oneof(
+    fc.record({ architect: status, builder: status, critic: status }),
+    fc.constant({ architect: 'fresh', builder: 'fresh', critic: 'pending' }),
+  ),
   isDisabled: fc.constantFrom(false, false, false, true),
   reason: fc.constantFrom(null, null, null, 'parked'),
 })
@@ -41,14 +45,14 @@ onEachDatabase('the picks of a corpus', (scene) => {
         return corpus === null ? [] : (yield* lineOf(corpus, count)).ranked
       })
     let standing = new Map<string, Item>()
-    const histories = fc.sample(fc.array(item, { minLength: 1, maxLength: 25 }), { numRuns: 12, seed: 24 })
+    const histories = fc.sample(fc.array(item, { minLength: 1, maxLength: 60, size: 'max' }), { numRuns: 12, seed: 24 })
     for (const given of histories) {
       const items = await scene().write(function* (context) {
         const corpus = (yield* lockCorpus(context, 'ranked')) as Corpus
         const fresh = given.map(({ stored, isDisabled, ...rest }, index): Item => {
           const blank = {
             corpusId: corpus.id,
-            path: `p${index % 18}`,
+            path: `p${index % 45}`,
             parent: null,
             attempts: 0,
             nextAt: null,

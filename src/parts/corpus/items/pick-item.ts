@@ -1,3 +1,4 @@
+import type { AnyPhaseState } from '../../../core/corpus/phases.ts'
 import { type RankedItem, rankItems } from '../../../core/corpus/rank.ts'
 import { all, both, clockNow, dialects, type Row, type Step } from '../../../store/statement.ts'
 import type { StoreContext } from '../../../store/store-context.ts'
@@ -16,15 +17,21 @@ const listGroups = both(
   'corpus groups',
   'select status, phase, depth, emphasis, items from belfry.corpus_group where corpus_id = $1 and items > 0',
 )
-const columns = 'i.path, i.depth, i.emphasis, i.age_key, i.state'
-const ofGroup = `corpus_id = g.corpus_id and status = 'pending' and phase = g.phase and depth = g.depth and emphasis = g.emphasis`
+const columns = 'i.path, i.phase, i.depth, i.emphasis, i.age_key'
+const inGroup = (row: string) =>
+  `${row}.corpus_id = g.corpus_id and ${row}.status = 'pending' and ${row}.phase = g.phase and ${row}.depth = g.depth and ${row}.emphasis = g.emphasis`
+const heads = `from belfry.corpus_item h where ${inGroup('h')} order by h.age_key, h.path limit $2`
 const pendingGroups = `g.corpus_id = $1 and g.status = 'pending' and g.items > 0`
+/**
+ * The index of the line has all of these columns: the rows themselves are wide, and the planner must not look one up for each group. Without
+ * `cross join` SQLite reads every pending item.
+ */
 const headsOf = dialects('corpus group heads', {
-  sqlite: `select ${columns} from belfry.corpus_group g join belfry.corpus_item i on i.corpus_id = g.corpus_id and i.path in (
-      select path from belfry.corpus_item where ${ofGroup} order by age_key, path limit $2)
+  sqlite: `select ${columns} from belfry.corpus_group g cross join belfry.corpus_item i on ${inGroup('i')} and (i.age_key, i.path) in (
+      select h.age_key, h.path ${heads})
     where ${pendingGroups}`,
   postgres: `select ${columns} from belfry.corpus_group g cross join lateral (
-      select path, depth, emphasis, age_key, state from belfry.corpus_item where ${ofGroup} order by age_key, path limit $2) i
+      select h.path, h.phase, h.depth, h.emphasis, h.age_key ${heads}) i
     where ${pendingGroups}`,
 })
 const wholeLine = both(
@@ -69,25 +76,31 @@ export function* lineOf(corpus: Corpus, count: number): Step<Line> {
   const rows = yield* pending.length > groupsMax ? all(wholeLine, corpus.id) : all(headsOf, corpus.id, count)
   const minDepth = groups.reduce((least, { depth }) => Math.min(least, depth), Number.POSITIVE_INFINITY)
   const by = isFair(corpus.picks) ? 'staleness' : 'bands'
+  const phases = phaseNames(corpus)
   const ranked = rankItems({
     now,
-    items: rows.map(rankedItem),
+    items: rows.map((row) => rankedItem(row, phases)),
     depthWeight: corpus.spec.depthWeight,
     minDepth,
-    phases: phaseNames(corpus),
+    phases,
     by,
   })
   return { now, ranked: ranked.slice(0, count), minDepth, groups, by }
 }
 
-function rankedItem({ path, depth, emphasis, age_key: age, state }: Row) {
+/** Only the first owed phase of an item counts for its place, so the others are taken for fresh. */
+function rankedItem({ path, phase, depth, emphasis, age_key: age }: Row, phases: readonly string[]) {
   return {
     path: path as string,
     depth: depth as number,
     emphasis: emphasis as number,
     generatedAt: generatedAtOf(age as number),
-    phaseState: JSON.parse(state as string) as Item['state'],
+    phaseState: owing(phase as string, phases),
   }
+}
+
+function owing(owed: string, phases: readonly string[]): AnyPhaseState {
+  return Object.fromEntries(phases.map((phase) => [phase, phase === owed ? 'pending' : 'fresh']))
 }
 
 /** The line of a corpus, for readers. */

@@ -1,7 +1,7 @@
 import type { ItemDocument } from '../../../core/corpus/commit-phase.ts'
 import { derivePhases } from '../../../core/corpus/derive-phases.ts'
 import { type Changed, differences, type Inputs, invalidate } from '../../../core/corpus/invalidate.ts'
-import { type AnyPhaseState, transition } from '../../../core/corpus/phases.ts'
+import { type AnyPhaseState, stateWith, transition } from '../../../core/corpus/phases.ts'
 import { isRecord } from '../../../core/json/record.ts'
 import { canonicalJson } from '../../../store/check.ts'
 import { all, clockNow, dialects, inList, type Step } from '../../../store/statement.ts'
@@ -145,9 +145,10 @@ function indexed(corpus: Corpus, seen: Seen, around: Indexing): Item {
   const consumed = consumedBy(seen, start.state, around)
   const builtAt =
     instantIn((consumed[middleOf(corpus)] as { at?: unknown } | undefined)?.at) ?? instantIn(document._generatedAt)
+  const phaseState = stateWith(start.state, phaseNames(corpus))
   const found = invalidate({
     now,
-    phaseState: start.state,
+    phaseState,
     phases: phaseNames(corpus),
     current,
     consumed,
