@@ -10,10 +10,9 @@ import { registerWorker } from '../../dist/store/workers/register-worker.js'
 import { percentile } from '../figures.mjs'
 
 const actor = { name: 'bench', door: 'bench' }
-const schedules = 500
-const batches = 4
-/** The first ends of a process run before its code is optimised, with rules and without: they are not counted. */
-const warmUp = 500
+const schedules = 6_000
+/** The first ends of a process run before V8 has optimised their code, with rules and without: they are not counted. */
+const warmUp = 3_000
 const hinted = 50
 
 /** Due looks among few and many schedules, the ends of runs with and without rules, and what a hint starts, by turns. */
@@ -34,7 +33,7 @@ export async function run(bench) {
     })),
   )
   const rounds = bench.quick ? 3 : Math.max(9, bench.rounds)
-  return { schedules, hinted, sizes, rows: await bench.alternate(import.meta.url, entries, { rounds }) }
+  return { schedules, warmUp, hinted, sizes, rows: await bench.alternate(import.meta.url, entries, { rounds }) }
 }
 
 export async function child({ place, looks, rules, hints }) {
@@ -76,7 +75,7 @@ async function endsPerSecond(store, hasRules) {
     'rules',
     [],
   )
-  for (let index = 0; index < batches * schedules; index += 1) {
+  for (let index = 0; index < schedules; index += 1) {
     const spec = {
       name: `s${index}`,
       timing: { everyMs: 3_600_000 },
@@ -91,7 +90,7 @@ async function endsPerSecond(store, hasRules) {
   const can = { kinds: ['handler'], host: true }
   const workerId = await store.do(registerWorker, { name: 'w', host: 'h', can, beatMs: 60_000 })
   let spentMs = 0
-  for (let ended = 0; ended < batches * schedules; ) {
+  for (let ended = 0; ended < schedules; ) {
     const { leases } = await store.lease({ queue: 'default', workerId, claimId: `c${ended}`, can, limit: 100 })
     if (leases.length === 0) throw new Error(`only ${ended} occurrences were there to end`)
     const ends = leases.map(({ runId, fence, scheduleId }) => ({
@@ -106,7 +105,7 @@ async function endsPerSecond(store, hasRules) {
     if (ended >= warmUp) spentMs += performance.now() - from
     ended += ends.length
   }
-  return ((batches * schedules - warmUp) / spentMs) * 1_000
+  return ((schedules - warmUp) / spentMs) * 1_000
 }
 
 /** From the commit of a hint for an interval that has passed already to the start of the run, in a process that is a worker. */

@@ -126,7 +126,8 @@ function about<Value>(
   keysOf: (rule: Rule) => readonly string[],
 ): Record<string, Value> {
   const entries = Object.entries(from)
-  const keys = new Set(entries.length === 0 ? [] : rules.flatMap(keysOf))
+  if (entries.length === 0) return {}
+  const keys = new Set(rules.flatMap(keysOf))
   return Object.fromEntries(entries.filter(([key]) => keys.has(key)))
 }
 

@@ -76,7 +76,7 @@ function differenceOf(written: string, expected: unknown, values: MatchedValues)
   const [name, given] = isRecord(expected) ? (Object.entries(expected)[0] ?? ['', undefined]) : ['equals', expected]
   const operator = operatorOf(values.operators, name)
   if (operator === null) return `has no operator ${shownJson(name)}`
-  return operator.difference(values.at(written), given, { ...values, written })
+  return operator.difference(values.at(written), given, { written, ...values })
 }
 
 /** A way to compare the value at a path. */
