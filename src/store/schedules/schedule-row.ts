@@ -1,6 +1,6 @@
 import { isPaused, type ScheduleState } from '../../core/schedule/state.ts'
 import { canBeName } from '../check.ts'
-import { settingsColumn, settingsInForce } from '../settings/settings-row.ts'
+import { newestSettings, settingsColumn } from '../settings/settings-row.ts'
 import {
   ahead,
   all,
@@ -167,7 +167,7 @@ function isDone({ nextDecision }: ScheduleRow): Value {
 
 const whole = tables.schedule
   .but('isDone')
-  .and({ knownWakeAt: named('wake_at', nullable(big)), settings: settingsInForce })
+  .and({ knownWakeAt: named('wake_at', nullable(big)), settings: newestSettings })
 
 /** Whether its runs are set aside, because it is paused or held. Occurrences of a held schedule still become runs. */
 export function setsAside(row: ScheduleRow, now: number): boolean {

@@ -17,7 +17,7 @@ export function settingsColumn(schedule: string): string {
 }
 
 /** That column as it is read; absent where nothing was set. */
-export const settingsInForce: Column<SettingsVersion | undefined> = {
+export const newestSettings: Column<SettingsVersion | undefined> = {
   type: 'text',
   read: settingsIn,
   write: (settings) => (settings === undefined ? null : JSON.stringify(settings)),

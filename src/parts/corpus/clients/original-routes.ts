@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context, Hono } from 'hono'
 import type { z } from 'zod'
 import { BelfryError } from '../../../core/error.ts'
@@ -134,6 +135,8 @@ async function everyItem(context: OperationContext, name: string): Promise<ItemA
     const { items = [] } = await verbs.list.call(context, page)
     found.push(...items)
     if (items.length < pageMax) return found
+    // SQLite answers a read at once, so that this loop alone would hold the event loop for all pages.
+    await nextTurn()
   }
 }
 

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '../../../core/clock.ts'
 import { transition } from '../../../core/corpus/phases.ts'
 import { clockNow, type Step } from '../../../store/statement.ts'
@@ -301,6 +302,9 @@ function isAbsent(root: string, path: string): boolean {
   return readDocument(root, path) === null || realpathSync(join(root, path)) !== join(root, path)
 }
 
+/** How many paths are compared with the disk, and how many items are removed, before the event loop gets its turn. */
+const goneMax = 200
+
 /** Removes from the index the items in a folder and below it that are gone from the disk. */
 export async function forgetGone(
   store: KindStore,
@@ -310,13 +314,15 @@ export async function forgetGone(
 ): Promise<number> {
   let [gone, after] = [0, '']
   for (;;) {
-    const page = await store.look(pathsWithin, corpus.id, from, { after, limit: 1_000 })
+    const page = await store.look(pathsWithin, corpus.id, from, { after, limit: goneMax })
     const absent = page.filter(isGone)
     const { root } = corpus.spec
     const bare = root === null ? [] : absent.filter((path) => isBare(root, path))
     if (absent.length > 0) gone += await store.do(forgetItems, corpus.name, absent, bare)
-    if (page.length < 1_000) return gone
+    if (page.length < goneMax) return gone
     after = page.at(-1) as string
+    // SQLite answers a read at once, so that this loop alone would hold the event loop for all pages.
+    await nextTurn()
   }
 }
 
