@@ -164,7 +164,7 @@ export const hintBounds: readonly Mutant[] = [
   },
   {
     id: 'hint-starts-below-min',
-    hazard: 'A hint makes a schedule run more often than its min allows, whoever gave it.',
+    hazard: 'A hint of any author makes a schedule run more often than its min allows.',
     edits: [
       ['governor.ts bounded', 'if (at < winner.raisedAt)', "if (at < winner.raisedAt && winner.by === 'baseline')"],
     ],
@@ -172,7 +172,7 @@ export const hintBounds: readonly Mutant[] = [
   },
   {
     id: 'hint-waits-beyond-max',
-    hazard: 'A hint keeps a schedule from running within its max, whoever gave it.',
+    hazard: 'A hint of any author keeps a schedule from running within its max.',
     edits: [['governor.ts bounded', 'maxMs === undefined ?', "maxMs === undefined || winner.by !== 'baseline' ?"]],
     suites: [bounds],
   },

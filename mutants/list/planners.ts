@@ -91,7 +91,7 @@ export const planners: readonly Mutant[] = [
   },
   {
     id: 'passed-run-is-approved',
-    hazard: 'A run that was proposed for an instant that has passed starts when somebody approves it.',
+    hazard: 'A run that was proposed for an instant that has passed starts when a person approves it.',
     edits: [
       ['decideProposal', "effect.kind === 'oneshot' && effect.at < now", "effect.kind === 'oneshot' && effect.at < 0"],
     ],
